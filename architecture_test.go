@@ -461,8 +461,8 @@ func TestTheSandboxFreesItsLocksByDefer(t *testing.T) {
 				return false
 			}
 			if call, isCall := n.(*ast.CallExpr); isCall {
-				if of, isMethod := call.Fun.(*ast.SelectorExpr); isMethod && of.Sel.Name == "Unlock" {
-					t.Errorf("%s: this lock stays after a panic: defer its Unlock", set.Position(call.Pos()))
+				if of, isMethod := call.Fun.(*ast.SelectorExpr); isMethod && (of.Sel.Name == "Unlock" || of.Sel.Name == "held") {
+					t.Errorf("%s: this lock stays after a panic: free it by a defer", set.Position(call.Pos()))
 				}
 			}
 			return true

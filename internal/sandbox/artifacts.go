@@ -6,8 +6,6 @@ package sandbox
 import (
 	"archive/zip"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -22,14 +20,6 @@ type ArtifactUpload struct {
 	Content   string
 	Archive   []byte // the archive itself, if not one of File and Content
 	Overwrite bool   // take the place of one of that name
-}
-
-type artifact struct {
-	id      int64
-	name    string
-	archive []byte
-	created time.Time
-	expired bool
 }
 
 // errNameTaken is GitHub's refusal of a second artifact of a name. Source: actions/upload-artifact, since its version
@@ -97,27 +87,13 @@ func listArtifacts(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
 	name := r.queryParam("name")
 	shown := slices.DeleteFunc(slices.Clone(w.artifacts), func(a *artifact) bool { return name != "" && a.name != name })
 	slices.Reverse(shown) // the newest first
-	return answerList(r, shown, func(a *artifact) any { return artifactJSON(g, w, a) }, "artifacts")
+	return answerCounted(r, "artifacts", shown, func(a *artifact) object { return g.artifactJSON(w, a) })
 }
 
-func artifactJSON(g *GitHub, w *workflowRun, a *artifact) object {
-	url := fmt.Sprintf("%s/actions/artifacts/%d", g.apiURL(), a.id)
-	digest := sha256.Sum256(a.archive)
-	return object{
-		"id": a.id, "node_id": nodeID("A", a.id), "name": a.name, "size_in_bytes": len(a.archive), "url": url,
-		"archive_download_url": url + "/zip", "expired": a.expired,
-		"created_at": timeOrNull(a.created), "updated_at": timeOrNull(a.created),
-		"expires_at": timeOrNull(a.created.Add(90 * 24 * time.Hour)), "digest": "sha256:" + hex.EncodeToString(digest[:]),
-		"workflow_run": object{
-			"id": w.id, "repository_id": g.repoID, "head_repository_id": g.repoID, "head_branch": w.headBranch, "head_sha": w.head,
-		},
-	}
-}
-
-func findArtifact(g *GitHub, id int64) *artifact {
+func findArtifact(g *GitHub, r *routedRequest) *artifact {
 	for _, w := range g.runs {
 		for _, a := range w.artifacts {
-			if a.id == id {
+			if a.id == r.intParam("artifact_id") {
 				return a
 			}
 		}
@@ -125,11 +101,10 @@ func findArtifact(g *GitHub, id int64) *artifact {
 	return nil
 }
 
-// getArtifact redirects to the archive, which is on another host and can be read for one minute.
-func getArtifact(g *GitHub, r *routedRequest) routeAnswer {
-	a := findArtifact(g, r.intParam("artifact_id"))
+// getArtifact redirects to the archive.
+func getArtifact(g *GitHub, r *routedRequest, a *artifact) routeAnswer {
 	switch {
-	case a == nil || r.params["archive_format"] != "zip":
+	case r.params["archive_format"] != "zip":
 		return answerNotFound()
 	case a.expired:
 		return answerError(http.StatusGone, "Artifact has expired")
@@ -138,12 +113,9 @@ func getArtifact(g *GitHub, r *routedRequest) routeAnswer {
 }
 
 func readArchive(g *GitHub, r *routedRequest) routeAnswer {
-	a := findArtifact(g, r.intParam("artifact_id"))
-	switch {
-	case r.queryParam("se") < fmt.Sprint(r.now.Unix()):
-		return routeAnswer{status: http.StatusForbidden, raw: []byte("Signature not valid in the specified time frame")}
-	case a == nil:
-		return routeAnswer{status: http.StatusNotFound, raw: []byte("BlobNotFound")}
+	a := findArtifact(g, r)
+	if a == nil {
+		return answerFromStorage(r, "", nil, false)
 	}
-	return routeAnswer{status: http.StatusOK, raw: a.archive, header: map[string]string{"Content-Type": "application/zip"}}
+	return answerFromStorage(r, "application/zip", a.archive, true)
 }

@@ -10,8 +10,7 @@ import (
 // PressButton presses the button with that label of the newest own check run on a commit that has one. GitHub tells the
 // App that owns the check, and nobody else.
 func PressButton(g *GitHub, head, login, label string) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.carryOutDue()
 	for _, s := range slices.Backward(g.index.suitesByHead[SHA(head)]) {
 		for _, c := range slices.Backward(s.checks) {

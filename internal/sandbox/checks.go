@@ -11,60 +11,6 @@ import (
 	"unicode/utf8"
 )
 
-// StoredCheckRun is a check run that was made through the API. Jobs are shown as check runs too, and are not stored
-// as such.
-type StoredCheckRun struct {
-	ID          int64
-	Name        string
-	Head        string
-	App         App
-	ExternalID  string
-	DetailsURL  string
-	Status      string
-	Conclusion  string
-	Title       string
-	Summary     string
-	Text        string
-	Annotations []CheckAnnotation
-	Actions     []CheckAction
-	Started     time.Time
-	Completed   time.Time
-	Created     time.Time
-	Own         bool            // the program under test made it
-	History     []CheckRevision // visible states, in order; an update that changes nothing visible adds none
-	Writes      int             // creates and updates
-
-	suite *checkSuite
-}
-
-// CheckRevision is the visible state of a check run from At on.
-type CheckRevision struct {
-	At         time.Time
-	Status     string
-	Conclusion string
-	Title      string
-}
-
-// CheckAnnotation is an annotation of a check run, as the API takes it.
-type CheckAnnotation struct {
-	Path        string `json:"path"`
-	StartLine   int    `json:"start_line"`
-	EndLine     int    `json:"end_line"`
-	StartColumn int    `json:"start_column"`
-	EndColumn   int    `json:"end_column"`
-	Level       string `json:"annotation_level"`
-	Message     string `json:"message"`
-	Title       string `json:"title"`
-	Details     string `json:"raw_details"`
-}
-
-// CheckAction is a button below a check run.
-type CheckAction struct {
-	Label       string `json:"label"`
-	Description string `json:"description"`
-	Identifier  string `json:"identifier"`
-}
-
 // CheckSpec is a check run of another App.
 type CheckSpec struct {
 	Name        string
@@ -79,274 +25,6 @@ type CheckSpec struct {
 	Text        string
 	Annotations []CheckAnnotation
 	AlwaysNew   bool // make a further one, even if the App has one of that name
-}
-
-// CommitStatus is a commit status.
-type CommitStatus struct {
-	ID          int64
-	Head        string
-	Context     string
-	State       string
-	Description string
-	TargetURL   string
-	By          string
-	At          time.Time
-}
-
-// checkSuite is a check suite: one for each workflow run, and one for each other App on a commit.
-type checkSuite struct {
-	id          int64
-	app         App
-	head        string
-	headBranch  string
-	created     time.Time
-	updated     time.Time
-	run         *workflowRun      // nil for other Apps
-	unannounced bool              // it was requested, and not yet announced
-	checks      []*StoredCheckRun // made through the API, oldest first
-}
-
-// checkView is a check run as the API shows it: one that was made, or a job.
-type checkView struct {
-	*StoredCheckRun
-	job *job
-}
-
-// SetCheck makes, or updates, a check run of another App and returns its id.
-func (g *GitHub) SetCheck(s CheckSpec) (int64, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.carryOutDue()
-	s.App.Slug = or(g.firstSlug[s.App.Slug], s.App.Slug)
-	s.App = s.App.WithID()
-	head := SHA(s.Head)
-	if g.commits[head] == nil {
-		return 0, fmt.Errorf("set check %q: there is no commit %s", s.Name, s.Head)
-	}
-	var c *StoredCheckRun
-	if !s.AlwaysNew {
-		for _, in := range g.index.suitesByHead[head] {
-			for _, old := range in.checks {
-				if !old.Own && old.Name == s.Name && old.App == s.App && (c == nil || old.ID > c.ID) {
-					c = old
-				}
-			}
-		}
-	}
-	isNew := c == nil
-	if isNew {
-		c = &StoredCheckRun{ID: g.newID(), Name: s.Name, Head: head, App: s.App, Created: now, Started: now}
-		c.suite = g.suiteForCheck(c, now)
-		g.checks = append(g.checks, c)
-		g.index.addCheck(c)
-	}
-	c.Status, c.Conclusion, c.ExternalID, c.DetailsURL = s.Status, s.Conclusion, s.ExternalID, s.DetailsURL
-	c.Title, c.Summary, c.Text, c.Annotations = s.Title, s.Summary, s.Text, slices.Clone(s.Annotations)
-	c.Completed = time.Time{}
-	switch {
-	case c.Conclusion != "":
-		c.Status, c.Completed = "completed", now
-	case c.Status == "":
-		c.Status = "in_progress"
-	}
-	c.recordRevision(now)
-	g.emitCheckProgress(c, isNew, c.Status == "completed")
-	return c.ID, nil
-}
-
-// recordRevision counts a write, and appends the visible state to the history if it has changed.
-func (c *StoredCheckRun) recordRevision(now time.Time) {
-	c.Writes++
-	c.suite.updated = now
-	s := CheckRevision{At: now, Status: c.Status, Conclusion: c.Conclusion, Title: c.Title}
-	if n := len(c.History); n > 0 {
-		last := c.History[n-1]
-		last.At = now
-		if last == s {
-			return
-		}
-	}
-	c.History = append(c.History, s)
-}
-
-// ensureSuite finds or makes the one suite that an App other than Actions has on a commit.
-func (g *GitHub) ensureSuite(app App, head string, now time.Time) *checkSuite {
-	for _, s := range g.index.suitesByHead[head] {
-		if s.run == nil && s.app == app {
-			return s
-		}
-	}
-	s := &checkSuite{id: g.newID(), app: app, head: head, created: now, updated: now}
-	g.index.addSuite(s)
-	return s
-}
-
-// suiteForCheck returns the suite in which a new check run lands. What a job writes with GITHUB_TOKEN lands in the
-// oldest suite of Actions on that commit, whichever workflow that belongs to.
-func (g *GitHub) suiteForCheck(c *StoredCheckRun, now time.Time) *checkSuite {
-	if c.App == actionsApp {
-		for _, s := range g.suitesOn(c.Head) {
-			if s.app == actionsApp {
-				return s
-			}
-		}
-	}
-	return g.ensureSuite(c.App, c.Head, now)
-}
-
-// suitesOn returns the suites of a commit, oldest first.
-func (g *GitHub) suitesOn(head string) []*checkSuite {
-	all := slices.Clone(g.index.suitesByHead[head])
-	slices.SortStableFunc(all, func(a, b *checkSuite) int { return a.created.Compare(b.created) })
-	return all
-}
-
-// jobView shows a job as a check run.
-func (g *GitHub) jobView(r *workflowRun, j *job) checkView {
-	return checkView{job: j, StoredCheckRun: &StoredCheckRun{
-		ID: j.id, Name: j.name, Head: r.head, App: actionsApp, Status: j.status,
-		Conclusion: j.conclusion, Started: j.started, Completed: j.completed,
-		Created: j.created, DetailsURL: fmt.Sprintf("%s/actions/runs/%d/job/%d", g.webURL(), r.id, j.id), suite: r.suite,
-	}}
-}
-
-// checksIn returns the check runs of a suite, oldest first: jobs, then those made through the API. With latest it
-// returns only the newest of each name.
-func (g *GitHub) checksIn(s *checkSuite, latest bool, now time.Time) []checkView {
-	var all []checkView
-	if s.run != nil {
-		for _, j := range s.run.shownJobs(now, true) {
-			all = append(all, g.jobView(s.run, j))
-		}
-	}
-	for _, c := range s.checks {
-		all = append(all, checkView{StoredCheckRun: c})
-	}
-	if !latest {
-		return all
-	}
-	newest := map[string]int64{}
-	for _, c := range all {
-		newest[c.Name] = max(newest[c.Name], c.ID)
-	}
-	return slices.DeleteFunc(all, func(c checkView) bool { return newest[c.Name] != c.ID })
-}
-
-// findCheck finds a check run by its id; a job is found too, as a check run.
-func (g *GitHub) findCheck(id int64, now time.Time) (checkView, bool) {
-	if c := g.index.checkByID[id]; c != nil {
-		return checkView{StoredCheckRun: c}, true
-	}
-	if r, j := g.findJob(id, now); j != nil {
-		return g.jobView(r, j), true
-	}
-	return checkView{}, false
-}
-
-// suiteResult returns the status and the conclusion of a suite: those of its workflow run, or the worst of its check
-// runs.
-func (g *GitHub) suiteResult(s *checkSuite, now time.Time) (status, conclusion string) {
-	if s.run != nil {
-		a := s.run.shownAttempt(now)
-		return a.status, a.conclusion
-	}
-	checks := g.checksIn(s, true, now)
-	if len(checks) == 0 {
-		return "queued", ""
-	}
-	order := []string{"", "skipped", "neutral", "success", "cancelled", "action_required", "timed_out", "failure"}
-	for _, c := range checks {
-		if c.Status != "completed" {
-			return c.Status, ""
-		}
-		if slices.Index(order, c.Conclusion) > slices.Index(order, conclusion) {
-			conclusion = c.Conclusion
-		}
-	}
-	return "completed", conclusion
-}
-
-// SetStatus writes a commit status as another author than the program under test.
-func (g *GitHub) SetStatus(s CommitStatus) (int64, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.carryOutDue()
-	s.Head = SHA(s.Head)
-	if g.commits[s.Head] == nil {
-		return 0, fmt.Errorf("set status %q: there is no commit %s", s.Context, s.Head)
-	}
-	s.At, s.Context = now, or(s.Context, "default")
-	g.addStatus(&s)
-	return s.ID, nil
-}
-
-// addStatus adds a status, with the next id: each kind of thing has ids of its own.
-func (g *GitHub) addStatus(s *CommitStatus) {
-	g.lastStatusID++
-	s.ID = g.lastStatusID
-	g.statuses = append(g.statuses, s)
-	g.index.statusesByHead[s.Head] = append(g.index.statusesByHead[s.Head], s)
-	g.emitStatusEvent(s)
-}
-
-// OwnCheckRuns lists the check runs on a commit that the program under test made, oldest first.
-func (g *GitHub) OwnCheckRuns(head string) []StoredCheckRun {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var own []StoredCheckRun
-	for _, s := range g.index.suitesByHead[SHA(head)] {
-		for _, c := range s.checks {
-			if c.Own {
-				copied := *c
-				copied.suite, copied.History = nil, slices.Clone(c.History)
-				copied.Annotations, copied.Actions = slices.Clone(c.Annotations), slices.Clone(c.Actions)
-				own = append(own, copied)
-			}
-		}
-	}
-	slices.SortFunc(own, func(a, b StoredCheckRun) int { return cmp.Compare(a.ID, b.ID) })
-	return own
-}
-
-// WrittenHeads lists the commits that carry a check run or a status which the program under test wrote, in the order in
-// which it wrote them first.
-func (g *GitHub) WrittenHeads() []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	type written struct {
-		id   int64
-		head string
-	}
-	var all []written
-	for _, c := range g.checks {
-		if c.Own {
-			all = append(all, written{c.ID, c.Head})
-		}
-	}
-	for _, s := range g.statuses {
-		if s.By == g.programLogin() {
-			all = append(all, written{s.ID, s.Head})
-		}
-	}
-	slices.SortFunc(all, func(a, b written) int { return cmp.Compare(a.id, b.id) })
-	var heads []string
-	for _, w := range all {
-		if !slices.Contains(heads, w.head) {
-			heads = append(heads, w.head)
-		}
-	}
-	return heads
-}
-
-// Statuses lists the commit statuses of a commit, by any author, oldest first.
-func (g *GitHub) Statuses(head string) []CommitStatus {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	var all []CommitStatus
-	for _, s := range g.index.statusesByHead[SHA(head)] {
-		all = append(all, *s)
-	}
-	return all
 }
 
 // checkInput is the body of a create or an update.
@@ -477,21 +155,22 @@ func lengthBetween(s string, least, most int) bool {
 
 func checkRoutes() []route {
 	return []route{
-		{method: "POST", pattern: "R/check-runs", handle: (*GitHub).createCheck},
-		{method: "GET", pattern: "R/check-runs/{n:check_run_id}", handle: (*GitHub).getCheck},
-		{method: "PATCH", pattern: "R/check-runs/{n:check_run_id}", handle: (*GitHub).updateCheck},
-		{method: "GET", pattern: "R/check-runs/{n:check_run_id}/annotations", handle: (*GitHub).listAnnotations},
-		{method: "GET", pattern: "R/check-suites/{n:check_suite_id}", handle: (*GitHub).getSuite},
-		{method: "GET", pattern: "R/check-suites/{n:check_suite_id}/check-runs", handle: (*GitHub).listSuiteChecks},
-		{method: "GET", pattern: "R/commits/{ref}/check-runs", handle: (*GitHub).listChecks},
-		{method: "GET", pattern: "R/commits/{ref}/check-suites", handle: (*GitHub).listSuites},
-		{method: "GET", pattern: "R/commits/{ref}/statuses", handle: onStatuses((*GitHub).listStatuses)},
-		{method: "GET", pattern: "R/commits/{ref}/status", handle: onStatuses((*GitHub).combinedStatus)},
-		{method: "POST", pattern: "R/statuses/{sha}", handle: onStatuses((*GitHub).createStatus)},
+		onPost("R/check-runs", createCheck),
+		onGet("R/check-runs/{n:check_run_id}", onCheck(getCheck)),
+		{method: "PATCH", pattern: "R/check-runs/{n:check_run_id}", handle: updateCheck},
+		onGet("R/check-runs/{n:check_run_id}/annotations", onCheck(listAnnotations)),
+		onGet("R/commits/{ref}/check-runs", onCommit(listChecks)),
+		onGet("R/commits/{ref}/check-suites", onCommit(listSuites)),
+		onGet("R/commits/{ref}/statuses", onStatuses(listStatuses)),
+		onPost("R/statuses/{sha}", onStatuses(createStatus)),
 	}
 }
 
-func (g *GitHub) createCheck(r *routedRequest) routeAnswer {
+func onCheck(f func(*GitHub, *routedRequest, checkView) routeAnswer) handler {
+	return onFound(func(g *GitHub, r *routedRequest) checkView { return g.findCheck(r.intParam("check_run_id"), r.now) }, f)
+}
+
+func createCheck(g *GitHub, r *routedRequest) routeAnswer {
 	if g.tokenOwner != "" {
 		return answerError(403, "You must authenticate via a GitHub App.")
 	}
@@ -510,19 +189,18 @@ func (g *GitHub) createCheck(r *routedRequest) routeAnswer {
 	if why := c.applyInput(in, true, r.now); why != "" {
 		return answerError(422, why)
 	}
-	g.checks = append(g.checks, c)
 	g.index.addCheck(c)
 	g.emitCheckProgress(c, true, c.Status == "completed")
 	return answerCreated(g.checkJSON(checkView{StoredCheckRun: c}))
 }
 
-func (g *GitHub) updateCheck(r *routedRequest) routeAnswer {
+func updateCheck(g *GitHub, r *routedRequest) routeAnswer {
 	if g.tokenOwner != "" {
 		return answerError(403, "You must authenticate via a GitHub App.")
 	}
-	c, found := g.findCheck(r.intParam("check_run_id"), r.now)
+	c := g.findCheck(r.intParam("check_run_id"), r.now)
 	switch {
-	case !found:
+	case c.StoredCheckRun == nil:
 		return answerNotFound()
 	case c.job != nil && g.app == actionsApp: // since 2025-03-31
 		return answerError(403, "Check runs that are jobs can only be updated internally by GitHub Actions.")
@@ -543,115 +221,53 @@ func (g *GitHub) updateCheck(r *routedRequest) routeAnswer {
 	return answerOK(g.checkJSON(c))
 }
 
-func (g *GitHub) getCheck(r *routedRequest) routeAnswer {
-	if c, found := g.findCheck(r.intParam("check_run_id"), r.now); found {
-		return answerOK(g.checkJSON(c))
-	}
-	return answerNotFound()
-}
+func getCheck(g *GitHub, _ *routedRequest, c checkView) routeAnswer { return answerOK(g.checkJSON(c)) }
 
-func (g *GitHub) listAnnotations(r *routedRequest) routeAnswer {
-	c, found := g.findCheck(r.intParam("check_run_id"), r.now)
-	if !found {
-		return answerNotFound()
-	}
+func listAnnotations(g *GitHub, r *routedRequest, c checkView) routeAnswer {
 	all := c.Annotations
 	if c.job != nil {
 		for _, m := range c.job.annotations {
 			all = append(all, CheckAnnotation{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: m})
 		}
 	}
-	return answerList(r, all, func(a CheckAnnotation) any {
+	return answerList(r, all, func(a CheckAnnotation) object {
 		return object{
-			"path": a.Path, "blob_href": g.webURL() + "/blob/" + c.Head + "/" + a.Path,
-			"start_line": a.StartLine, "end_line": a.EndLine, "start_column": intOrNull(a.StartColumn),
-			"end_column": intOrNull(a.EndColumn), "annotation_level": a.Level,
-			"title": a.Title, "message": a.Message, "raw_details": a.Details,
+			"path": a.Path, "blob_href": g.webURL() + "/blob/" + c.Head + "/" + a.Path, "start_line": a.StartLine,
+			"end_line": a.EndLine, "start_column": intOrNull(a.StartColumn), "end_column": intOrNull(a.EndColumn),
+			"annotation_level": a.Level, "title": a.Title, "message": a.Message, "raw_details": a.Details,
 		}
-	}, "")
+	})
 }
 
-func intOrNull(n int) any {
-	if n == 0 {
-		return nil
-	}
-	return n
-}
-
-func (g *GitHub) findSuite(id int64) *checkSuite {
-	return g.index.suiteByID[id]
-}
-
-func (g *GitHub) getSuite(r *routedRequest) routeAnswer {
-	if s := g.findSuite(r.intParam("check_suite_id")); s != nil {
-		return answerOK(g.suiteJSON(s, r.now))
-	}
-	return answerNotFound()
-}
-
-func (g *GitHub) listSuiteChecks(r *routedRequest) routeAnswer {
-	s := g.findSuite(r.intParam("check_suite_id"))
-	if s == nil {
-		return answerNotFound()
-	}
-	return g.listMatchingChecks(r, g.checksIn(s, r.queryParam("filter") != "all", r.now))
-}
-
-func (g *GitHub) listChecks(r *routedRequest) routeAnswer {
-	sha := g.resolveRef(r.params["ref"])
-	if sha == "" {
-		return answerError(422, "No commit found for SHA: "+r.params["ref"])
-	}
+func listChecks(g *GitHub, r *routedRequest, on *commit) routeAnswer {
 	var all []checkView
-	for _, s := range g.suitesOn(sha) {
+	for _, s := range g.suitesOn(on.sha) {
 		all = append(all, g.checksIn(s, r.queryParam("filter") != "all", r.now)...)
 	}
-	return g.listMatchingChecks(r, all)
+	return listMatchingChecks(g, r, all)
 }
 
 // listMatchingChecks answers with the check runs that match the query's filters, newest first.
-func (g *GitHub) listMatchingChecks(r *routedRequest, all []checkView) routeAnswer {
+func listMatchingChecks(g *GitHub, r *routedRequest, all []checkView) routeAnswer {
 	name, status, app := r.queryParam("check_name"), r.queryParam("status"), r.queryParam("app_id")
 	all = slices.DeleteFunc(all, func(c checkView) bool {
 		return name != "" && c.Name != name || status != "" && c.Status != status || app != "" && app != fmt.Sprint(c.App.ID)
 	})
 	slices.SortStableFunc(all, func(a, b checkView) int { return cmp.Compare(b.ID, a.ID) })
-	return answerList(r, all, func(c checkView) any { return g.checkJSON(c) }, "check_runs")
+	return answerCounted(r, "check_runs", all, g.checkJSON)
 }
 
-func (g *GitHub) listSuites(r *routedRequest) routeAnswer {
-	sha := g.resolveRef(r.params["ref"])
-	if sha == "" {
-		return answerError(422, "No commit found for SHA: "+r.params["ref"])
-	}
+func listSuites(g *GitHub, r *routedRequest, on *commit) routeAnswer {
 	app, name := r.queryParam("app_id"), r.queryParam("check_name")
-	all := slices.DeleteFunc(g.suitesOn(sha), func(s *checkSuite) bool {
+	all := slices.DeleteFunc(g.suitesOn(on.sha), func(s *checkSuite) bool {
 		return app != "" && app != fmt.Sprint(s.app.ID) ||
 			name != "" && !slices.ContainsFunc(g.checksIn(s, true, r.now), func(c checkView) bool { return c.Name == name })
 	})
-	return answerList(r, all, func(s *checkSuite) any { return g.suiteJSON(s, r.now) }, "check_suites")
-}
-
-// statusesOn returns the statuses of a commit, newest first.
-func (g *GitHub) statusesOn(sha string) []*CommitStatus {
-	all := slices.Clone(g.index.statusesByHead[sha])
-	slices.Reverse(all)
-	return all
-}
-
-// latestStatuses returns the newest status of each context. GitHub compares contexts without case.
-func (g *GitHub) latestStatuses(sha string) []*CommitStatus {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(g.statusesOn(sha), func(s *CommitStatus) bool {
-		key := strings.ToLower(s.Context)
-		old := seen[key]
-		seen[key] = true
-		return old
-	})
+	return answerCounted(r, "check_suites", all, func(s *checkSuite) object { return g.suiteJSON(s, r.now) })
 }
 
 // onStatuses refuses what a token without the permission for statuses asks of them.
-func onStatuses(handle func(*GitHub, *routedRequest) routeAnswer) func(*GitHub, *routedRequest) routeAnswer {
+func onStatuses(handle handler) handler {
 	return func(g *GitHub, r *routedRequest) routeAnswer {
 		if g.noStatuses {
 			return answerError(403, "Resource not accessible by integration")
@@ -660,38 +276,11 @@ func onStatuses(handle func(*GitHub, *routedRequest) routeAnswer) func(*GitHub, 
 	}
 }
 
-func (g *GitHub) listStatuses(r *routedRequest) routeAnswer {
-	return answerList(r, g.statusesOn(g.resolveRef(r.params["ref"])), func(s *CommitStatus) any { return g.statusJSON(s) }, "")
+func listStatuses(g *GitHub, r *routedRequest) routeAnswer {
+	return answerList(r, g.statusesOn(g.resolveRef(r.params["ref"])), g.statusJSON)
 }
 
-func (g *GitHub) combinedStatus(r *routedRequest) routeAnswer {
-	sha := g.resolveRef(r.params["ref"])
-	if sha == "" {
-		return answerNotFound()
-	}
-	all := g.latestStatuses(sha)
-	state := "pending" // also if there is none
-	if len(all) > 0 {
-		state = "success"
-	}
-	for _, s := range all {
-		switch s.State {
-		case "error", "failure":
-			state = "failure"
-		case "pending":
-			if state == "success" {
-				state = "pending"
-			}
-		}
-	}
-	a := answerList(r, all, func(s *CommitStatus) any { return g.statusJSON(s) }, "statuses")
-	body := a.body.(object)
-	body["state"], body["sha"], body["repository"] = state, sha, g.repoJSON(g.owner)
-	body["commit_url"], body["url"] = g.apiURL()+"/commits/"+sha, g.apiURL()+"/commits/"+sha+"/status"
-	return a
-}
-
-func (g *GitHub) createStatus(r *routedRequest) routeAnswer {
+func createStatus(g *GitHub, r *routedRequest) routeAnswer {
 	var in struct {
 		State       string `json:"state"`
 		Context     string `json:"context"`
@@ -702,13 +291,8 @@ func (g *GitHub) createStatus(r *routedRequest) routeAnswer {
 		return answerError(422, "Validation Failed: "+err.Error())
 	}
 	s := &CommitStatus{
-		Head:        r.params["sha"],
-		Context:     or(in.Context, "default"),
-		State:       in.State,
-		Description: in.Description,
-		TargetURL:   in.TargetURL,
-		By:          g.programLogin(),
-		At:          r.now,
+		Head: r.params["sha"], Context: or(in.Context, "default"), State: in.State, Description: in.Description,
+		TargetURL: in.TargetURL, By: g.programLogin(), At: r.now,
 	}
 	same := 0
 	for _, old := range g.statusesOn(s.Head) {
@@ -733,8 +317,7 @@ func (g *GitHub) createStatus(r *routedRequest) routeAnswer {
 // Decided reports whether every open pull request that is no draft has a completed check of the program under test, or
 // a status of it that is not pending, and when the last of them changed; no earlier than begin.
 func Decided(g *GitHub, begin time.Time) (since time.Time, all bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	since = begin
 	for _, p := range g.index.pullsByNumber {
 		if p.closed || p.draft {

@@ -5,13 +5,27 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
 
+// An announcer sends webhooks.
+type announcer struct {
+	wire
+	webhook *webhookTarget // receives the repository's events; nil: none are sent
+}
+
+// A hookSender is the Hub, as a repository sees it.
+type hookSender interface {
+	isMuted() bool
+	queueEvent(d *HookDelivery)
+	notifyDueChanged() // something may become due sooner than it knows
+}
+
 // emitEvent sends an event. The caller holds the lock.
-func (g *GitHub) emitEvent(event, action, sender string, fields func() object) {
-	if g.webhook == nil || g.webhook.hub.muted.Load() {
+func (g *announcer) emitEvent(event, action, sender string, fields func() object) {
+	if g.webhook == nil || g.webhook.hub.isMuted() {
 		return
 	}
 	o := fields()
@@ -32,18 +46,16 @@ func (g *GitHub) emitEvent(event, action, sender string, fields func() object) {
 }
 
 // emitPullEvent sends a pull_request event.
-func (g *GitHub) emitPullEvent(p *pullRequest, action, sender string, more object) {
+func (g *announcer) emitPullEvent(p *pullRequest, action, sender string, more object) {
 	g.emitEvent("pull_request", action, sender, func() object {
 		o := object{"number": p.number, "pull_request": g.pullJSON(p)}
-		for name, value := range more {
-			o[name] = value
-		}
+		maps.Copy(o, more)
 		return o
 	})
 }
 
 // emitPushEvent sends a push event: a branch of the repository itself has another tip.
-func (g *GitHub) emitPushEvent(branch, before, after, sender string, files []string) {
+func (g *announcer) emitPushEvent(branch, before, after, sender string, files []string) {
 	if g.webhook == nil {
 		return
 	}
@@ -64,104 +76,36 @@ func (g *GitHub) emitPushEvent(branch, before, after, sender string, files []str
 	})
 }
 
-// issueJSON renders a pull request as an issue.
-func (g *GitHub) issueJSON(p *pullRequest) object {
-	api, web := fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number), fmt.Sprintf("%s/pull/%d", g.webURL(), p.number)
-	state := "open"
-	if p.closed {
-		state = "closed"
-	}
-	labels := []any{}
-	for _, l := range p.labels {
-		labels = append(labels, g.labelJSON(l))
-	}
-	return object{
-		"id": pullID(p), "node_id": nodeID("PR", pullID(p)), "url": api, "repository_url": g.apiURL(),
-		"labels_url": api + "/labels{/name}", "comments_url": api + "/comments", "events_url": api + "/events",
-		"html_url": web, "number": p.number, "title": p.title, "user": g.userJSON(p.author),
-		"labels": labels, "state": state, "locked": false, "assignee": nil, "assignees": []any{},
-		"milestone": nil, "comments": len(p.comments), "created_at": timeOrNull(p.created),
-		"updated_at": timeOrNull(p.updated), "closed_at": timeOrNull(p.closedAt), "author_association": "CONTRIBUTOR",
-		"active_lock_reason": nil, "draft": p.draft, "body": stringOrNull(p.body), "reactions": reactionsJSON(api),
-		"timeline_url": api + "/timeline", "performed_via_github_app": nil, "state_reason": nil,
-		"pull_request": object{
-			"url":       fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number),
-			"html_url":  web,
-			"diff_url":  web + ".diff",
-			"patch_url": web + ".patch",
-			"merged_at": nil,
-		},
-	}
-}
-
-func (g *GitHub) labelJSON(name string) object {
-	return object{
-		"id": accountID(name), "node_id": nodeID("LA", accountID(name)), "url": g.apiURL() + "/labels/" + name,
-		"name": name, "color": "ededed", "default": false, "description": nil,
-	}
-}
-
-func reactionsJSON(url string) object {
-	return object{
-		"url":         url + "/reactions",
-		"total_count": 0,
-		"+1":          0,
-		"-1":          0,
-		"laugh":       0,
-		"hooray":      0,
-		"confused":    0,
-		"heart":       0,
-		"rocket":      0,
-		"eyes":        0,
-	}
-}
-
-func (g *GitHub) emitCommentEvent(p *pullRequest, c *issueComment, action, sender string, changes object) {
+func (g *announcer) emitCommentEvent(c *issueComment, action, sender string, more object) {
 	g.emitEvent("issue_comment", action, sender, func() object {
-		shown := g.commentJSON(p, c)
+		shown := g.commentJSON(c)
 		shown["reactions"] = reactionsJSON(shown["url"].(string))
-		o := object{"issue": g.issueJSON(p), "comment": shown}
-		if changes != nil {
-			o["changes"] = changes
-		}
+		o := object{"issue": g.issueJSON(c.pull), "comment": shown}
+		maps.Copy(o, more)
 		return o
 	})
 }
 
 // emitReviewEvent sends a pull_request_review event, in which the review's state is in lower case.
-func (g *GitHub) emitReviewEvent(p *pullRequest, v *review, action, sender string, changes object) {
+func (g *announcer) emitReviewEvent(v *review, action, sender string, more object) {
 	g.emitEvent("pull_request_review", action, sender, func() object {
-		shown := g.reviewJSON(p, v)
+		shown := g.reviewJSON(v)
 		shown["state"], shown["body"] = strings.ToLower(v.state), stringOrNull(v.body)
-		o := object{"review": shown, "pull_request": g.simplePullJSON(p)}
-		if changes != nil {
-			o["changes"] = changes
-		}
+		o := object{"review": shown, "pull_request": g.simplePullJSON(v.pull)}
+		maps.Copy(o, more)
 		return o
 	})
 }
 
-// simplePullJSON renders a pull request as the events of its reviews have it, with fewer fields.
-func (g *GitHub) simplePullJSON(p *pullRequest) object {
-	o := g.pullJSON(p)
-	for _, missing := range []string{
-		"merged", "mergeable", "rebaseable", "mergeable_state", "merged_by", "comments",
-		"review_comments", "maintainer_can_modify", "commits", "additions", "deletions", "changed_files",
-	} {
-		delete(o, missing)
-	}
-	return o
-}
-
-func (g *GitHub) emitReviewCommentEvent(p *pullRequest, t *reviewThread, c *reviewComment) {
+func (g *announcer) emitReviewCommentEvent(c *reviewComment) {
 	g.emitEvent("pull_request_review_comment", "created", c.author, func() object {
-		return object{"comment": g.webhookCommentJSON(p, t, c), "pull_request": g.simplePullJSON(p)}
+		return object{"comment": g.webhookCommentJSON(c), "pull_request": g.simplePullJSON(c.thread.pull)}
 	})
 }
 
 // webhookCommentJSON renders a comment on the diff with the fields that only webhooks have.
-func (g *GitHub) webhookCommentJSON(p *pullRequest, t *reviewThread, c *reviewComment) object {
-	o := g.reviewCommentJSON(p, t, c)
+func (g *announcer) webhookCommentJSON(c *reviewComment) object {
+	o := g.reviewCommentJSON(c)
 	o["reactions"] = reactionsJSON(o["url"].(string))
 	for _, name := range []string{"line", "original_line", "position", "original_position"} {
 		if _, has := o[name]; !has {
@@ -171,40 +115,40 @@ func (g *GitHub) webhookCommentJSON(p *pullRequest, t *reviewThread, c *reviewCo
 	return o
 }
 
-func (g *GitHub) emitThreadEvent(p *pullRequest, t *reviewThread, action, sender string) {
+func (g *announcer) emitThreadEvent(t *reviewThread, action, sender string) {
 	g.emitEvent("pull_request_review_thread", action, sender, func() object {
 		comments := []any{}
 		for _, c := range t.comments {
-			comments = append(comments, g.webhookCommentJSON(p, t, c))
+			comments = append(comments, g.webhookCommentJSON(c))
 		}
 		return object{
 			"thread":       object{"node_id": nodeID("PRRT", t.comments[0].id), "comments": comments},
-			"pull_request": g.simplePullJSON(p),
+			"pull_request": g.simplePullJSON(t.pull),
 		}
 	})
 }
 
 // emitRunEvent sends a workflow_run event about the newest attempt, which lists may not show yet.
-func (g *GitHub) emitRunEvent(r *workflowRun, action string) {
+func (g *announcer) emitRunEvent(r *workflowRun, action string) {
 	g.emitEvent("workflow_run", action, r.newestAttempt().triggeredBy, func() object {
 		return object{"workflow_run": g.runJSON(r, r.newestAttempt(), true), "workflow": g.workflowJSON(r)}
 	})
 }
 
 // emitJobEvents sends a check_run event for each job of the newest attempt that of selects.
-func (g *GitHub) emitJobEvents(r *workflowRun, action string, of func(*job) bool) {
+func (g *announcer) emitJobEvents(r *workflowRun, action string, of func(*job) bool) {
 	if g.webhook == nil {
 		return
 	}
 	for _, j := range r.newestAttempt().jobs {
 		if j.attempt == r.newestAttempt().number && of(j) {
-			g.emitCheckEvent(g.jobView(r, j), action)
+			g.emitCheckEvent(g.jobView(j), action)
 		}
 	}
 }
 
 // emitRunProgress sends the events of a run's newest attempt if its status is no longer the one before.
-func (g *GitHub) emitRunProgress(r *workflowRun, before string) {
+func (g *announcer) emitRunProgress(r *workflowRun, before string) {
 	a := r.newestAttempt()
 	switch {
 	case g.webhook == nil || a.status == before:
@@ -218,34 +162,28 @@ func (g *GitHub) emitRunProgress(r *workflowRun, before string) {
 }
 
 // emitCheckEvent sends a check_run event about a job, a check run of another App, or one of ours.
-func (g *GitHub) emitCheckEvent(c checkView, action string) {
+func (g *announcer) emitCheckEvent(c checkView, action string) {
 	g.emitCheckRunEvent(c, action, c.App.Slug+"[bot]", nil)
 }
 
-func (g *GitHub) emitCheckRunEvent(c checkView, action, sender string, more object) {
+func (g *announcer) emitCheckRunEvent(c checkView, action, sender string, more object) {
 	g.emitEvent("check_run", action, sender, func() object {
 		shown := g.checkJSON(c)
-		suite := g.suiteJSON(c.suite, g.now())
-		for _, missing := range []string{
-			"latest_check_runs_count", "check_runs_url", "head_commit", "rerequestable", "runs_rerequestable",
-		} {
-			delete(suite, missing)
-		}
-		delete(suite, "repository")
-		shown["check_suite"] = suite
+		shown["check_suite"] = without(
+			g.suiteJSON(c.suite, g.now()), "latest_check_runs_count", "check_runs_url", "head_commit", "rerequestable",
+			"runs_rerequestable", "repository",
+		)
 		if c.Started.IsZero() { // a job that waits
 			shown["started_at"] = timeOrNull(c.Created)
 		}
 		o := object{"check_run": shown}
-		for name, value := range more {
-			o[name] = value
-		}
+		maps.Copy(o, more)
 		return o
 	})
 }
 
 // emitCheckProgress sends the events of a check run that was written through the API.
-func (g *GitHub) emitCheckProgress(c *StoredCheckRun, isNew, completed bool) {
+func (g *announcer) emitCheckProgress(c *StoredCheckRun, isNew, completed bool) {
 	if g.webhook == nil {
 		return
 	}
@@ -262,7 +200,7 @@ func (g *GitHub) emitCheckProgress(c *StoredCheckRun, isNew, completed bool) {
 	}
 }
 
-func (g *GitHub) emitSuiteEvent(s *checkSuite, action string) {
+func (g *announcer) emitSuiteEvent(s *checkSuite, action string) {
 	g.emitEvent("check_suite", action, s.app.Slug+"[bot]", func() object {
 		o := g.suiteJSON(s, g.now())
 		if s.run != nil { // the newest attempt, which lists may not show yet
@@ -273,7 +211,7 @@ func (g *GitHub) emitSuiteEvent(s *checkSuite, action string) {
 	})
 }
 
-func (g *GitHub) emitStatusEvent(s *CommitStatus) {
+func (g *announcer) emitStatusEvent(s *CommitStatus) {
 	g.emitEvent("status", "", s.By, func() object {
 		branches := []any{}
 		for _, p := range g.index.pullsFor(s.Head) {
@@ -281,8 +219,7 @@ func (g *GitHub) emitStatusEvent(s *CommitStatus) {
 				branches = append(
 					branches,
 					object{
-						"name":      p.headBranch,
-						"commit":    object{"sha": p.head, "url": g.apiURL() + "/commits/" + p.head},
+						"name": p.headBranch, "commit": object{"sha": p.head, "url": g.apiURL() + "/commits/" + p.head},
 						"protected": false,
 					},
 				)
@@ -299,7 +236,7 @@ func (g *GitHub) emitStatusEvent(s *CommitStatus) {
 }
 
 // emitGroupEvent sends a merge_group event.
-func emitGroupEvent(g *GitHub, e *queueEntry, action string, more object) {
+func (g *announcer) emitGroupEvent(e *queueEntry, action string, more object) {
 	head, base, branch := e.head, e.base, e.branchName()
 	g.emitEvent("merge_group", action, e.by, func() object {
 		who := object{"name": "GitHub", "email": "noreply@github.com"}
@@ -310,9 +247,69 @@ func emitGroupEvent(g *GitHub, e *queueEntry, action string, more object) {
 				"timestamp": timeOrNull(g.now()), "author": who, "committer": who,
 			},
 		}}
-		for name, value := range more {
-			o[name] = value
-		}
+		maps.Copy(o, more)
 		return o
 	})
+}
+
+// emitFilePush sends a push event for changed files on a branch of the repository itself. The branch's tip keeps its
+// id.
+func (g *announcer) emitFilePush(path, ref string) {
+	if ref = or(ref, g.defaultBranch); g.webhook != nil && g.branches[ref] != nil {
+		g.emitPushEvent(ref, g.branches[ref].tip, SHA(fmt.Sprintf("push %d to %s", g.newID(), ref)), g.owner, []string{path})
+	}
+}
+
+// A HookDelivery is a webhook that was sent, or is to be.
+type HookDelivery struct {
+	ID           int64
+	GUID         string // X-GitHub-Delivery: a redelivery has that of the first
+	Event        string
+	Action       string
+	Installation int64
+	Repository   int64     // id; 0 for none
+	Name         string    // of the repository, as owner/name; "" for none
+	Emitted      time.Time // when it happened
+	Redelivery   bool
+	Payload      []byte // nil for an old one that arrived
+
+	Delivered time.Time     // when it was tried; zero: not yet
+	Duration  time.Duration // how long that took
+	Status    string        // OK, or what went wrong
+	Code      int           // of the answer; 0: there was none
+
+	fate Fate
+}
+
+// Fate says how a delivery is disturbed on its way.
+type Fate struct {
+	Lost  bool          // it is not sent, and GitHub does not know that: it is in no list
+	Drop  bool          // it is not sent, and is listed as one that could not connect
+	Delay time.Duration // it comes so much later
+}
+
+// webhookTarget is the receiver of a repository's events.
+type webhookTarget struct {
+	hub          hookSender
+	installation int64
+	repository   int64
+}
+
+// emitBaseChange sends the event of a changed base; ref and sha are the old ones.
+func (g *announcer) emitBaseChange(p *pullRequest, ref, sha, by string) {
+	g.emitPullEvent(
+		p, "edited", or(by, p.author),
+		object{"changes": object{"base": object{"ref": object{"from": ref}, "sha": object{"from": sha}}}},
+	)
+}
+
+func (g *announcer) emitReviewRequested(p *pullRequest, login, by string) {
+	g.emitPullEvent(p, "review_requested", by, object{"requested_reviewer": g.requesteeJSON(login)})
+}
+
+// emitRunStart sends the events of a new run, and those of its progress if it has begun or ended already.
+func (g *announcer) emitRunStart(r *workflowRun) {
+	g.emitRunEvent(r, "requested")
+	g.emitJobEvents(r, "created", everyJob)
+	g.emitRunProgress(r, "queued")
 }

@@ -41,48 +41,45 @@ type Fault struct {
 	endsAt          time.Time
 }
 
-// AddFault adds a fault. Of several that match a request the first strikes.
-func (g *GitHub) AddFault(f Fault) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	f.matched, f.struck, f.endsAt = 0, 0, time.Time{}
-	g.faults = append(g.faults, &f)
+// AddFault adds a fault, in a Hub for requests to all repositories and to the App's own endpoints. Of several that match
+// a request the first strikes.
+func (f *front) AddFault(fault Fault) {
+	defer f.guard.held()()
+	fault.matched, fault.struck, fault.endsAt = 0, 0, time.Time{}
+	f.faults = append(f.faults, &fault)
 }
 
-// ClearFaults ends all faults.
-func (g *GitHub) ClearFaults() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.faults = nil
+// ClearFaults ends all faults; a Hub's repositories keep theirs.
+func (f *front) ClearFaults() {
+	defer f.guard.held()()
+	f.faults = nil
 }
 
 // StruckRequests counts the requests that met a fault.
-func (g *GitHub) StruckRequests() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	n := 0
-	for _, r := range g.requestLog {
+func (f *front) StruckRequests() (struck int) {
+	for _, r := range f.Requests() {
 		if r.Faulted {
-			n++
+			struck++
 		}
 	}
-	return n
+	return struck
 }
 
 // triggerFault returns the fault that a request meets, and counts it; nil if it meets none.
-func triggerFault(faults []*Fault, method, path string, now time.Time) *Fault {
-	for _, f := range faults {
-		if !f.matches(method, path) {
+func (f *front) triggerFault(r *routedRequest) *Fault {
+	defer f.guard.held()()
+	for _, f := range f.faults {
+		if !f.matches(r.Method, r.path) {
 			continue
 		}
 		f.matched++
 		switch {
 		case f.matched <= f.Skip:
 		case f.Times > 0 && f.struck >= f.Times:
-		case f.struck > 0 && f.For > 0 && !now.Before(f.endsAt):
+		case f.struck > 0 && f.For > 0 && !r.now.Before(f.endsAt):
 		default:
 			if f.struck == 0 {
-				f.endsAt = now.Add(f.For)
+				f.endsAt = r.now.Add(f.For)
 			}
 			f.struck++
 			return f
@@ -111,8 +108,11 @@ func (f *Fault) matches(method, path string) bool {
 	return len(want) == len(got)
 }
 
-// isCarriedOut reports whether GitHub carries the request out in spite of the fault.
+// isCarriedOut reports whether GitHub carries the request out in spite of the fault; nil is none.
 func (f *Fault) isCarriedOut() bool {
+	if f == nil {
+		return true
+	}
 	switch f.Kind {
 	case FaultLost, FaultTruncate:
 		return true
@@ -123,33 +123,33 @@ func (f *Fault) isCarriedOut() bool {
 	}
 }
 
+func (f *Fault) hangs() bool { return f != nil && f.Kind == FaultHang }
+
+// letsAnswerArrive reports whether an answer arrives, even half of one.
+func (f *Fault) letsAnswerArrive() bool { return f.transportError() == nil && !f.hangs() }
+
 // replaceAnswer returns what GitHub answers because of the fault: the given answer, if the fault leaves it as it is.
 func (f *Fault) replaceAnswer(of routeAnswer) routeAnswer {
+	if f == nil {
+		return of
+	}
 	switch f.Kind {
 	case FaultAnswer:
 		a := answerError(f.Status, or(f.Body, "Server Error"))
 		if f.Body != "" {
-			a = routeAnswer{
-				status: f.Status,
-				raw:    []byte(f.Body),
-				header: map[string]string{"Content-Type": "application/json; charset=utf-8"},
-			}
+			a = answerRaw(f.Status, "application/json; charset=utf-8", []byte(f.Body))
 		}
 		for _, h := range f.Header {
 			name, value, _ := strings.Cut(h, ":")
 			a.header = withHeader(
-				a.header,
-				http.CanonicalHeaderKey(name),
+				a.header, http.CanonicalHeaderKey(name),
 				strings.ReplaceAll(strings.TrimSpace(value), "{reset}", strconv.FormatInt(f.endsAt.Add(time.Second-1).Unix(), 10)),
 			)
 		}
 		return a
 	case FaultGarbage:
-		return routeAnswer{
-			status: 200,
-			raw:    []byte("<!DOCTYPE html><html><body>This page is taking too long to load.</body></html>"),
-			header: map[string]string{"Content-Type": "text/html"},
-		}
+		const page = "<!DOCTYPE html><html><body>This page is taking too long to load.</body></html>"
+		return answerRaw(200, "text/html", []byte(page))
 	default:
 		return of
 	}
@@ -157,6 +157,9 @@ func (f *Fault) replaceAnswer(of routeAnswer) routeAnswer {
 
 // transportError returns the error that a caller of RoundTrip gets; nil if an answer arrives, even half of one.
 func (f *Fault) transportError() error {
+	if f == nil {
+		return nil
+	}
 	switch f.Kind {
 	case FaultReset:
 		return &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}

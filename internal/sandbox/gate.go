@@ -17,18 +17,17 @@ import (
 // and 74 and of sluiceway, autumn 2026; "Troubleshooting required status checks" has it that a check run and a status
 // of one name are both required.
 func MergeGateOpens(g *GitHub, pull int, check string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	now := g.carryOutDue()
 	p := g.pulls[pull]
 	if p == nil {
 		return false
 	}
 	var counting []string
-	required := appOfRequiredCheck(g, p.baseBranch, check)
+	required := g.appOfRequiredCheck(p.baseBranch, check)
 	countsFrom := func(a App) bool { return required == 0 || required == a.ID }
 	for _, s := range g.suitesOn(p.head) {
-		if isPassedOver(g, s) {
+		if g.isPassedOver(s) {
 			continue
 		}
 		for _, c := range g.checksIn(s, true, now) {
@@ -43,55 +42,10 @@ func MergeGateOpens(g *GitHub, pull int, check string) bool {
 		}
 	}
 	for _, s := range g.latestStatuses(p.head) {
-		if strings.EqualFold(s.Context, check) && countsFrom(appOfBot(g, s.By)) {
+		if strings.EqualFold(s.Context, check) && countsFrom(g.appOfBot(s.By)) {
 			counting = append(counting, s.State)
 		}
 	}
 	isGreen := func(state string) bool { return slices.Contains([]string{"success", "neutral", "skipped"}, state) }
 	return len(counting) > 0 && !slices.ContainsFunc(counting, func(state string) bool { return !isGreen(state) })
-}
-
-// isPassedOver reports whether the merge gate passes over the checks of a suite: its run was followed by a newer one
-// of the same workflow and event on the commit, or nobody's change started it. Source for dispatched and scheduled
-// runs: b24ui 353 and cpplint 360.
-func isPassedOver(g *GitHub, s *checkSuite) bool {
-	r := s.run
-	if r == nil {
-		return false
-	}
-	return r.event == "workflow_dispatch" || r.event == "schedule" ||
-		slices.ContainsFunc(g.index.runsByHead[r.head], func(o *workflowRun) bool {
-			return o.id > r.id && o.workflowFile() == r.workflowFile() && o.event == r.event
-		})
-}
-
-// appOfRequiredCheck is the id of the App of which a rule of the branch requires the check; 0 if anybody may set it.
-func appOfRequiredCheck(g *GitHub, branch, check string) int64 {
-	b := g.branches[branch]
-	if b == nil {
-		return 0
-	}
-	for _, rules := range []*branchRules{b.protection, b.ruleset} {
-		if rules == nil {
-			continue
-		}
-		for _, c := range rules.checks {
-			if c.Name == check && c.AppID != 0 {
-				return c.AppID
-			}
-		}
-	}
-	return 0
-}
-
-// appOfBot is the App whose bot has that login; a person's has none.
-func appOfBot(g *GitHub, login string) App {
-	slug, isBot := strings.CutSuffix(login, "[bot]")
-	switch {
-	case !isBot:
-		return App{}
-	case slug == g.app.Slug:
-		return g.app
-	}
-	return App{Slug: or(g.firstSlug[slug], slug)}.WithID()
 }

@@ -1,40 +1,14 @@
 package sandbox
 
-// The state of the repository, and the clock that moves it.
+// A GitHub of one repository: how it is made and set up, and what the program under test has written.
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
-
-// actionsApp is the App whose token a workflow's job has. Its id is the same for every repository of github.com.
-var actionsApp = App{Slug: "github-actions", ID: 15368}
-
-// An App is a GitHub App.
-type App struct {
-	Slug string
-	ID   int64
-}
-
-// WithID returns the App with its id: that of Actions, or one that is made up from the slug.
-func (a App) WithID() App {
-	switch {
-	case a.Slug == actionsApp.Slug:
-		return actionsApp
-	case a.ID == 0:
-		a.ID = accountID(a.Slug)
-	}
-	return a
-}
 
 // Options describe the repository, and the account as which the program under test writes.
 type Options struct {
@@ -48,99 +22,45 @@ type Options struct {
 	NoStatuses    bool // the token has no permission for commit statuses
 }
 
-// Lag is how long GitHub takes. Zero is the default, a negative duration is none.
-type Lag struct {
-	Rerun  time.Duration // how long the old attempt still shows after a rerun; default 2s
-	Runner time.Duration // how long after a rerun its jobs get a runner; default 5s
-	Cancel time.Duration // how long a cancel that was accepted takes; default 2s
-}
-
 // GitHub is an imitation of GitHub that holds one repository. All its methods may be called at any time by anyone.
+//
+// It is built up in layers, each of which knows those below: what the repository holds, how GitHub writes it, what
+// GitHub sends of a change, what happens to runs and checks, what people do to pull requests; and here, how the program
+// under test is answered.
 type GitHub struct {
-	mu         sync.Mutex
-	now        func() time.Time
-	lag        Lag
-	app        App
-	tokenOwner string
-	noStatuses bool
-
-	owner, repo   string
-	repoID        int64
-	defaultBranch string
-	createdAt     time.Time
-	lastID        int64
-	lastStatusID  int64
-	pulls         map[int]*pullRequest
-	activity      []branchPush // oldest first
-	branches      map[string]*branch
-	commits       map[string]*commit
-	files         map[string]map[string]*string // by ref, then path; nil: the file was removed there
-	trees         map[string]fileTree           // those that were created by requests
-	treeNotes     treeNotes
-	diffs         *commitDiffs
-	permissions   map[string]string
-	teams         map[string][]string // the members of those with access, by slug
-	hiddenTeams   map[string]bool
-	runs          []*workflowRun // oldest first
-	liveRuns      []*workflowRun // those that will change by themselves
-	runNumbers    map[string]int
-	forbidden     []string // events that may start no workflow
-	index         index
-	checks        []*StoredCheckRun // oldest first, jobs excluded
-	statuses      []*CommitStatus   // oldest first
-	queue         []*queueEntry     // merge queues' entries, in their order
-	queued        map[string]bool   // branches that have a merge queue
-	stacks        int               // how many there were
+	people
+	front
 
 	budget          *budget
-	webhook         *webhookTarget // receives its events; nil: none are sent
-	faults          []*Fault
-	requestLog      []LoggedRequest
+	answered        int // requests
 	written         Written
-	unknownRequests []string
 	invalidRequests []string
 	beforeRequest   func(*http.Request)
-	afterRequest    func(*http.Request, int)
-	onRerun         func(run int64, attempt int)
 	onReviewerAsked func(kind, body string)
 	onDispatch      func(run int64, workflow string)
-
-	queryCache *graphCache
-	newSlugs   map[string]string // what Apps are called now, by what they were called first
-	firstSlug  map[string]string // what an App was called first, by each later name
-	settings   Settings          // as Configure set them
-
-	renderedAccounts map[string]json.RawMessage // rendered once, until an App gets another name
-	renderedApps     map[App]json.RawMessage
-	renderedRepos    map[string]json.RawMessage
-	graphActors      map[string]object // accounts as GraphQL has them; never written to
+	queryCache      *graphCache
 }
 
 // New makes a GitHub with an empty repository.
 func New(o Options) *GitHub {
 	g := &GitHub{
-		now: o.Now, lag: o.Lag, app: o.App, tokenOwner: o.TokenOwner, noStatuses: o.NoStatuses, owner: o.Owner, repo: o.Repo,
-		defaultBranch: o.DefaultBranch, budget: &budget{holder: "installation ID 77", limit: o.HourlyLimit},
-		lastID: 900_000,
-		pulls:  map[int]*pullRequest{}, branches: map[string]*branch{},
-		commits: map[string]*commit{}, files: map[string]map[string]*string{},
-		diffs: newCommitDiffs(), index: newIndex(), treeNotes: newTreeNotes(), queryCache: &graphCache{}, permissions: map[string]string{},
-		runNumbers:       map[string]int{},
-		renderedAccounts: map[string]json.RawMessage{}, renderedApps: map[App]json.RawMessage{},
-		renderedRepos: map[string]json.RawMessage{}, graphActors: map[string]object{},
-		newSlugs: map[string]string{}, firstSlug: map[string]string{}, queued: map[string]bool{},
+		budget:     &budget{holder: "installation ID 77", limit: o.HourlyLimit},
+		written:    Written{Reruns: map[int64]int{}, Cancels: map[int64]int{}, Edited: map[int64]bool{}},
+		queryCache: &graphCache{},
 	}
+	g.repository = repository{
+		now: o.Now, lag: o.Lag, app: o.App, tokenOwner: o.TokenOwner, noStatuses: o.NoStatuses,
+		owner: or(o.Owner, "acme"), repo: or(o.Repo, "shop"), defaultBranch: or(o.DefaultBranch, "main"), lastID: 900_000,
+		pulls: map[int]*pullRequest{}, branches: map[string]*branch{}, commits: map[string]*commit{},
+		files: map[string]map[string]*string{}, trees: map[string]fileTree{}, diffs: newCommitDiffs(), index: newIndex(),
+		treeNotes: newTreeNotes(), permissions: map[string]string{}, teams: map[string][]string{}, hiddenTeams: map[string]bool{},
+		runNumbers: map[string]int{}, newSlugs: map[string]string{}, firstSlug: map[string]string{},
+	}
+	g.serve = g.serveRequest
+	g.forgetRendered()
+	g.queued = map[string]bool{}
 	if g.now == nil {
 		g.now = time.Now
-	}
-	if g.owner == "" {
-		g.owner = "acme"
-	}
-	if g.repo == "" {
-		g.repo = "shop"
-	}
-	if g.defaultBranch == "" {
-		g.defaultBranch = "main"
 	}
 	g.repoID = accountID(g.owner + "/" + g.repo)
 	if g.app == (App{}) {
@@ -157,7 +77,6 @@ func New(o Options) *GitHub {
 	g.lag.Runner = durationOrDefault(g.lag.Runner, 5*time.Second)
 	g.lag.Cancel = durationOrDefault(g.lag.Cancel, 2*time.Second)
 	g.createdAt = g.now().Add(-365 * 24 * time.Hour)
-	g.written = Written{Reruns: map[int64]int{}, Cancels: map[int64]int{}}
 	g.ensureBranch(g.defaultBranch)
 	return g
 }
@@ -171,19 +90,6 @@ func durationOrDefault(d, preset time.Duration) time.Duration {
 	}
 	return d
 }
-
-// SHA returns the commit id that a short name, such as "a1", stands for in every story. A commit id is returned as
-// it is.
-func SHA(name string) string {
-	if len(name) == 40 && strings.Trim(name, "0123456789abcdef") == "" {
-		return name
-	}
-	sum := sha1.Sum([]byte("the commit called " + name))
-	return hex.EncodeToString(sum[:])
-}
-
-// MergeSHA is the id of the test merge of a head.
-func MergeSHA(head string) string { return SHA("the merge of " + SHA(head)) }
 
 // Written lists what the program under test wrote, apart from check runs and statuses.
 type Written struct {
@@ -214,8 +120,7 @@ type Reaction struct {
 
 // Wrote returns what the program under test has written so far.
 func (g *GitHub) Wrote() Written {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	w := g.written
 	w.Comments, w.RequestedReviews = slices.Clone(w.Comments), slices.Clone(w.RequestedReviews)
 	w.RerunOrder, w.Deleted = slices.Clone(w.RerunOrder), slices.Clone(w.Deleted)
@@ -224,272 +129,51 @@ func (g *GitHub) Wrote() Written {
 	return w
 }
 
-// OnRerun sets a function that is called when the program or a person runs a run again, with the number of the new
-// attempt. It is called before the request is answered.
-func (g *GitHub) OnRerun(f func(run int64, attempt int)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.onRerun = f
-}
-
 // OnReviewerAsked sets a function that is called when the program asks a reviewer: kind is "comment" with the
 // comment's body, or "review_request" with the login.
 func (g *GitHub) OnReviewerAsked(f func(kind, body string)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.onReviewerAsked = f
 }
 
 // BeforeRequest sets a function that is called before a request is handled. It may change GitHub: that is how
 // another replica gets in between two requests.
 func (g *GitHub) BeforeRequest(f func(*http.Request)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.beforeRequest = f
-}
-
-// AfterRequest sets a function that is called after a request was carried out, with the status of its answer, 0 if
-// the answer got lost.
-func (g *GitHub) AfterRequest(f func(req *http.Request, status int)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.afterRequest = f
-}
-
-// Due returns the next moment at which something changes here by itself: a rerun becomes visible, a runner takes a
-// job, a cancel takes effect. It is zero if nothing will.
-func (g *GitHub) Due() time.Time {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.carryOutDue()
-	var due time.Time
-	for _, r := range g.liveRuns {
-		for _, t := range r.newestAttempt().dueTimes() {
-			if t.After(now) && (due.IsZero() || t.Before(due)) {
-				due = t
-			}
-		}
-	}
-	return due
-}
-
-// carryOutDue carries out the changes that have become due, each at its own moment, and returns the current time.
-func (g *GitHub) carryOutDue() time.Time {
-	now := g.now()
-	for _, r := range g.liveRuns {
-		before := r.newestAttempt().status
-		r.newestAttempt().carryOutDue(now, func() {
-			g.emitRunProgress(r, before)
-			before = r.newestAttempt().status
-		})
-	}
-	g.liveRuns = slices.DeleteFunc(g.liveRuns, func(r *workflowRun) bool {
-		return !slices.ContainsFunc(r.newestAttempt().dueTimes(), func(t time.Time) bool { return t.After(now) })
-	})
-	return now
-}
-
-// markLive adds a run to those that will change by themselves.
-func (g *GitHub) markLive(r *workflowRun) {
-	if !slices.Contains(g.liveRuns, r) {
-		g.liveRuns = append(g.liveRuns, r)
-	}
-	if g.webhook != nil {
-		g.webhook.hub.notifyDueChanged()
-	}
-}
-
-func (g *GitHub) newID() int64 {
-	g.lastID++
-	return g.lastID
-}
-
-// programLogin returns the login as which the program under test writes.
-func (g *GitHub) programLogin() string {
-	if g.tokenOwner != "" {
-		return g.tokenOwner
-	}
-	return g.app.Slug + "[bot]"
 }
 
 // Repository returns the repository's owner and its name, which a rename changes.
 func (g *GitHub) Repository() (owner, name string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	return g.owner, g.repo
 }
 
-// A branch of the repository itself.
-type branch struct {
-	name       string
-	tip        string
-	protection *branchRules // of the classic kind; nil: it is not protected
-	ruleset    *branchRules // nil: it has none
-}
-
-// branchRules are what a branch asks for: checks, or something else that the program under test has no part in.
-type branchRules struct{ checks []RequiredCheck }
-
 // Configure sets the settings of a repository.
 func Configure(g *GitHub, s Settings) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.settings = s
-	g.renderedRepos = map[string]json.RawMessage{}
-}
-
-// usualCheck is the name of the program's check where its policy gives it no other.
-const usualCheck = "Review quorum"
-
-func (g *GitHub) ensureBranch(name string) *branch {
-	b := g.branches[name]
-	if b == nil {
-		b = &branch{name: name, tip: SHA("the tip of " + name)}
-		g.branches[name] = b
-		g.addCommit(&commit{sha: b.tip, author: g.owner, committer: g.owner, pushedAt: g.createdAt})
-	}
-	return b
-}
-
-// A commit is known from its push on.
-type commit struct {
-	sha        string
-	parents    []string
-	author     string
-	committer  string
-	coauthors  []string
-	message    string
-	verified   bool   // GitHub has verified its signature
-	tree       string // that was created for it; "": it has one of its own
-	pushedAt   time.Time
-	simpleJSON json.RawMessage // rendered as runs and suites show it
-}
-
-// addCommit makes a commit known. A commit that was there before keeps the time of its first push.
-func (g *GitHub) addCommit(c *commit) {
-	if g.commits[c.sha] != nil {
-		return
-	}
-	if c.message == "" {
-		c.message = "Change"
-	}
-	g.commits[c.sha] = c
-	if own := g.app != actionsApp && g.tokenOwner == ""; own && !c.pushedAt.IsZero() && len(c.parents) > 0 {
-		g.ensureSuite(g.app, c.sha, c.pushedAt).unannounced = true // an App that may write checks gets a suite with every push
-	}
-}
-
-// resolveRef turns a branch, a ref or a short id into a commit; "" if there is none.
-func (g *GitHub) resolveRef(ref string) string {
-	ref = strings.TrimPrefix(strings.TrimPrefix(ref, "refs/"), "heads/")
-	if ref == "HEAD" {
-		ref = g.defaultBranch
-	}
-	if b := g.branches[ref]; b != nil {
-		return b.tip
-	}
-	if rest, is := strings.CutPrefix(ref, "pull/"); is {
-		number, kind, _ := strings.Cut(rest, "/")
-		n, _ := strconv.Atoi(number)
-		switch p := g.pulls[n]; {
-		case p != nil && kind == "head":
-			return p.head
-		case p != nil && kind == "merge":
-			return MergeSHA(p.head)
-		}
-	}
-	for _, p := range g.index.pullsFor(ref) {
-		if p.headBranch == ref && !p.fork {
-			return p.head
-		}
-	}
-	if g.commits[ref] != nil {
-		return ref
-	}
-	found := ""
-	if len(ref) >= 4 && len(ref) < 40 {
-		for sha := range g.commits {
-			if strings.HasPrefix(sha, ref) {
-				if found != "" {
-					return "" // ambiguous
-				}
-				found = sha
-			}
-		}
-	}
-	return found
+	g.forgetRendered()
 }
 
 // SetFile puts a file into a branch, the default one if ref is empty. A pull request's branch shows its base's files
 // where it has none of its own.
 func (g *GitHub) SetFile(path, ref, content string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.filesAt(ref)[path] = &content
 	g.emitFilePush(path, ref)
 }
 
-// emitFilePush sends a push event for changed files on a branch of the repository itself. The branch's tip keeps its
-// id.
-func (g *GitHub) emitFilePush(path, ref string) {
-	if ref = or(ref, g.defaultBranch); g.webhook != nil && g.branches[ref] != nil {
-		g.emitPushEvent(ref, g.branches[ref].tip, SHA(fmt.Sprintf("push %d to %s", g.newID(), ref)), g.owner, []string{path})
-	}
-}
-
 // RemoveFile takes a file out of a branch.
 func (g *GitHub) RemoveFile(path, ref string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.filesAt(ref)[path] = nil
 	g.emitFilePush(path, ref)
 }
 
-func (g *GitHub) filesAt(ref string) map[string]*string {
-	if ref == "" {
-		ref = g.defaultBranch
-	}
-	if g.files[ref] == nil {
-		g.files[ref] = map[string]*string{}
-	}
-	return g.files[ref]
-}
-
-// fileContent returns the content of a file at ref.
-func (g *GitHub) fileContent(path, ref string) (string, bool) {
-	if ref == "" {
-		ref = g.defaultBranch
-	}
-	ref = strings.TrimPrefix(strings.TrimPrefix(ref, "refs/"), "heads/")
-	look := []string{ref}
-	for _, b := range g.branches {
-		if b.tip == ref {
-			look = append(look, b.name)
-		}
-	}
-	for _, p := range g.index.pullsFor(ref) {
-		if slices.Contains(p.allHeads, ref) || ref == p.headBranch || ref == MergeSHA(p.head) {
-			look = append(look, p.head, p.headBranch, p.baseOf(ref))
-		}
-	}
-	if g.resolveRef(ref) == "" {
-		return "", false
-	}
-	for _, name := range append(look, g.defaultBranch) {
-		if c, found := g.files[name][path]; found {
-			if c == nil {
-				return "", false
-			}
-			return *c, true
-		}
-	}
-	return "", false
-}
-
 // SetPermission sets what a user may do: admin, maintain, write, triage, read or none. The default is read.
 func (g *GitHub) SetPermission(login, permission string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.permissions[strings.ToLower(login)] = permission
 }
 
@@ -502,64 +186,19 @@ func (g *GitHub) AddRuleset(name string) { AddBranchRuleset(g, name, RequiredChe
 // ProtectBranch makes a branch a protected one, of the classic kind, that requires these checks; without any it asks
 // for something else, a linear history.
 func ProtectBranch(g *GitHub, name string, checks ...RequiredCheck) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.ensureBranch(name).protection = &branchRules{checks: slices.Clone(checks)}
 }
 
 // AddBranchRuleset gives a branch a ruleset that requires these checks; without any it asks for something else: that
 // the branch is not deleted, and a linear history.
 func AddBranchRuleset(g *GitHub, name string, checks ...RequiredCheck) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.ensureBranch(name).ruleset = &branchRules{checks: slices.Clone(checks)}
-}
-
-// RenameApp gives an App another name, in all repositories at once: its slug and its bot's login are other ones from
-// now on, also on what it wrote before. Its id and its bot's stay. It may be named as before or as now. No event tells
-// of it.
-func RenameApp(g *GitHub, slug, name string) {
-	repos := []*GitHub{g}
-	if hook := webhookTargetOf(g); hook != nil {
-		repos = hook.hub.allRepositories()
-		if own := hook.hub.options.App.Slug; slug == own || slug == AppSlug(g, own) {
-			hook.hub.appSlug.Store(name)
-		}
-	}
-	for _, g := range repos {
-		enterAppName(g, slug, name)
-	}
-}
-
-func webhookTargetOf(g *GitHub) *webhookTarget {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.webhook
-}
-
-func enterAppName(g *GitHub, slug, name string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	first := or(g.firstSlug[slug], slug)
-	g.newSlugs[first], g.firstSlug[name] = name, first
-	g.renderedAccounts, g.graphActors = map[string]json.RawMessage{}, map[string]object{}
-	g.renderedApps = map[App]json.RawMessage{}
 }
 
 // AppSlug returns what an App is called now that was called so once.
 func AppSlug(g *GitHub, slug string) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return slugNow(g, slug)
-}
-
-func slugNow(g *GitHub, slug string) string { return or(g.newSlugs[or(g.firstSlug[slug], slug)], slug) }
-
-// accountNow returns the login that an account has now, and its id, which no new name changes.
-func accountNow(g *GitHub, login string) (now string, id int64) {
-	slug, isBot := strings.CutSuffix(login, "[bot]")
-	if !isBot {
-		return login, accountID(login)
-	}
-	return slugNow(g, slug) + "[bot]", accountID(or(g.firstSlug[slug], slug) + "[bot]")
+	defer g.mu.held()()
+	return g.slugNow(slug)
 }

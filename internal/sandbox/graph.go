@@ -1,7 +1,7 @@
 package sandbox
 
-// The repository as GraphQL shows it, with GitHub's names. Fields that cost something are computed only if a query
-// selects them.
+// The repository as GraphQL shows it, with GitHub's names: the fields that somebody asks for. Those that cost something
+// are computed only if a query selects them.
 
 import (
 	"fmt"
@@ -11,158 +11,147 @@ import (
 	"time"
 )
 
-// timelineTypenames maps REST's names of timeline events to GraphQL's types.
-var timelineTypenames = map[string]string{
-	"automatic_base_change_succeeded": "AutomaticBaseChangeSucceededEvent",
-	"base_ref_changed":                "BaseRefChangedEvent", "closed": "ClosedEvent",
-	"convert_to_draft": "ConvertToDraftEvent", "head_ref_force_pushed": "HeadRefForcePushedEvent",
-	"labeled": "LabeledEvent", "ready_for_review": "ReadyForReviewEvent",
-	"reopened": "ReopenedEvent", "review_dismissed": "ReviewDismissedEvent",
-	"review_requested": "ReviewRequestedEvent", "unlabeled": "UnlabeledEvent",
+// A graphView is what a query sees of the repository.
+type graphView struct {
+	*GitHub
+	r *routedRequest
 }
 
-// graphActor returns an account as GraphQL shows it: a bot's login has no "[bot]" here.
-func (g *GitHub) graphActor(login string) object {
-	if login == "" || g.graphActors[login] != nil {
-		return g.graphActors[login]
+// typenameOf is GraphQL's type of a timeline event, by REST's name of it: base_ref_changed is a BaseRefChangedEvent.
+func typenameOf(kind string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(kind, "_") {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
-	typename := "User"
-	now, id := accountNow(g, login)
-	short, isBot := strings.CutSuffix(now, "[bot]")
-	if isBot {
-		typename = "Bot"
-	}
-	kind := string(typename[0])
-	g.graphActors[login] = object{
-		"__typename": typename, "login": short, "id": nodeID(kind, id),
-		"databaseId": id, "url": "https://github.com/" + short,
-		"resourcePath": "/" + short,
-		"avatarUrl":    fmt.Sprintf("https://avatars.githubusercontent.com/u/%d", id), "name": short,
-	}
-	return g.graphActors[login]
+	return b.String() + "Event"
 }
 
-func (g *GitHub) graphRoot(r *routedRequest, nodes int) object {
-	limits := g.budget.currentState()
+// connectionOf is a connection of all these, whatever its arguments are.
+func connectionOf[T any](all []T, show func(T) object) connectionField {
+	return func(object) []object { return toObjects(all, show) }
+}
+
+// notResolved is GitHub's error about a name that nothing has.
+func notResolved(format string, args ...any) (any, *graphError) {
+	return nil, &graphError{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to a "+format, args...)}
+}
+
+// gitUser returns the account behind a git identity. There, and only there, GraphQL shows a bot as a User and with its
+// "[bot]".
+func (v graphView) gitUser(login string) object {
+	o := v.graphActor(login)
+	if strings.HasSuffix(login, "[bot]") {
+		o = maps.Clone(o)
+		o["__typename"] = "User"
+		o["login"], _ = v.accountNow(login)
+	}
+	return o
+}
+
+func (v graphView) rootNode(nodes int) object {
+	limits := v.budget.currentState()
 	return object{
 		"__typename": "Query",
-		"viewer":     g.graphActor(g.programLogin()),
+		"viewer":     v.graphActor(v.programLogin()),
 		"rateLimit": object{
-			"__typename": "RateLimit", "limit": limits.limit, "cost": r.graphPoints, "used": limits.usedGQL,
+			"__typename": "RateLimit", "limit": limits.limit, "cost": v.r.graphPoints, "used": limits.usedGQL,
 			"remaining": max(limits.limit-limits.usedGQL, 0), "resetAt": timeOrNull(limits.reset), "nodeCount": nodes,
 		},
 		"repository": resolverField(func(args object) (any, *graphError) {
 			owner, name := fmt.Sprint(args["owner"]), fmt.Sprint(args["name"])
-			if !strings.EqualFold(owner, g.owner) || !strings.EqualFold(name, g.repo) {
-				return nil, &graphError{
-					Type:    "NOT_FOUND",
-					Message: fmt.Sprintf("Could not resolve to a Repository with the name '%s/%s'.", owner, name),
-				}
+			if !strings.EqualFold(owner, v.owner) || !strings.EqualFold(name, v.repo) {
+				return notResolved("Repository with the name '%s/%s'.", owner, name)
 			}
-			return g.graphRepo(r), nil
+			return v.repositoryNode(), nil
 		}),
-		"nodes": resolverField(func(args object) (any, *graphError) { return graphTexts(g, args["ids"]) }),
+		"nodes": resolverField(v.textNodes),
 	}
 }
 
-// graphTexts are the texts of those nodes, in their order.
-func graphTexts(g *GitHub, ids any) (any, *graphError) {
+// texts are the texts of the nodes that are named, in their order.
+func (v graphView) textNodes(args object) (any, *graphError) {
 	known := map[string]func() object{}
-	for _, p := range g.pulls {
+	for _, p := range v.pulls {
 		for _, c := range p.comments {
-			known[nodeID("IC", c.id)] = func() object { return g.graphComment(p, c) }
+			known[nodeID("IC", c.id)] = func() object { return v.commentNode(c) }
 		}
-		for _, v := range p.reviews {
-			known[nodeID("PRR", v.id)] = func() object { return g.graphReview(p, v) }
+		for _, w := range p.reviews {
+			known[nodeID("PRR", w.id)] = func() object { return v.reviewNode(w) }
 		}
-		for _, t := range p.threads {
-			for _, c := range t.comments {
-				known[nodeID("PRRC", c.id)] = func() object { return g.graphReviewComment(p, threadComment{t, c}) }
-			}
+		for _, c := range p.reviewComments(0) {
+			known[nodeID("PRRC", c.id)] = func() object { return v.lineCommentNode(c) }
 		}
 	}
 	var found []object
-	list, _ := ids.([]any)
+	list, _ := args["ids"].([]any)
 	for _, id := range list {
 		node := known[fmt.Sprint(id)]
 		if node == nil {
-			return nil, &graphError{
-				Type:    "NOT_FOUND",
-				Message: fmt.Sprintf("Could not resolve to a node with the global id of '%v'.", id),
-			}
+			return notResolved("node with the global id of '%v'.", id)
 		}
 		found = append(found, node())
 	}
 	return found, nil
 }
 
-func (g *GitHub) graphRepo(r *routedRequest) object {
-	id := g.repoID
+func (v graphView) repositoryNode() object {
 	return object{
-		"__typename": "Repository", "id": nodeID("R", id), "databaseId": id, "name": g.repo,
-		"nameWithOwner": g.owner + "/" + g.repo, "owner": g.graphActor(g.owner), "isFork": false,
-		"isPrivate": false, "isArchived": false, "url": g.webURL(),
-		"mergeQueue":       resolverField(func(args object) (any, *graphError) { return graphQueue(g, args, r) }),
-		"refs":             connectionField(func(args object) []object { return graphRefs(g, args, r) }),
-		"defaultBranchRef": func() object { return g.graphRef(g.defaultBranch, g.ensureBranch(g.defaultBranch).tip, r) },
+		"__typename": "Repository", "id": nodeID("R", v.repoID), "databaseId": v.repoID, "name": v.repo,
+		"nameWithOwner":    v.owner + "/" + v.repo,
+		"mergeQueue":       resolverField(v.queueNode),
+		"refs":             connectionField(v.refNodes),
+		"defaultBranchRef": func() object { return v.refNode(v.defaultBranch, v.ensureBranch(v.defaultBranch).tip) },
 		"ref": resolverField(func(args object) (any, *graphError) {
 			name := strings.TrimPrefix(fmt.Sprint(args["qualifiedName"]), "refs/heads/")
-			if g.branches[name] == nil {
+			if v.branches[name] == nil {
 				return nil, nil
 			}
-			return g.graphRef(name, g.branches[name].tip, r), nil
+			return v.refNode(name, v.branches[name].tip), nil
 		}),
-		"object": resolverField(func(args object) (any, *graphError) {
-			ref, byID := args["oid"].(string)
-			if !byID {
-				ref, _ = args["expression"].(string)
-			}
-			if c := g.commits[g.resolveRef(ref)]; c != nil {
-				return g.graphCommit(c, r), nil
-			}
-			if file, found := strings.CutPrefix(ref, "HEAD:"); found && !byID {
-				if content, there := g.fileContent(file, ""); there {
-					return object{"__typename": "Blob", "oid": blobID(content)}, nil
-				}
-			}
-			return nil, nil
-		}),
+		"object": resolverField(v.gitObject),
 		"pullRequest": resolverField(func(args object) (any, *graphError) {
 			n, _ := toInt(args["number"])
-			if p := g.pulls[n]; p != nil {
-				return g.graphPull(p, r), nil
+			if p := v.pulls[n]; p != nil {
+				return v.pullNode(p), nil
 			}
-			return nil, &graphError{
-				Type:    "NOT_FOUND",
-				Message: fmt.Sprintf("Could not resolve to a PullRequest with the number of %d.", n),
-			}
+			return notResolved("PullRequest with the number of %d.", n)
 		}),
-		"pullRequests": connectionField(func(args object) []object {
-			var all []object
-			for _, p := range g.index.pullsByNumber {
-				state := strings.ToUpper(g.pullState(p))
-				if head, given := args["headRefName"].(string); given && head != p.headBranch ||
-					!filterAllows(args["states"], state) {
-					continue
-				}
-				all = append(all, g.graphPull(p, r))
-			}
-			return orderPulls(g, all, args["orderBy"])
-		}),
+		"pullRequests": connectionField(v.listedPulls),
 	}
 }
 
-// orderPulls orders pull requests as a query asks; without an order they come by their number, as they were created.
-func orderPulls(g *GitHub, all []object, order any) []object {
-	by, _ := order.(object)
+// gitObject is a commit, by its id or a name of it, or a file of the default branch.
+func (v graphView) gitObject(args object) (any, *graphError) {
+	ref, byID := args["oid"].(string)
+	if !byID {
+		ref, _ = args["expression"].(string)
+	}
+	if c := v.commits[v.resolveRef(ref)]; c != nil {
+		return v.commitNode(c), nil
+	}
+	if file, found := strings.CutPrefix(ref, "HEAD:"); found && !byID {
+		if content, there := v.fileContent(file, ""); there {
+			return object{"__typename": "Blob", "oid": blobID(content)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// listedPulls are the pull requests that a query asks for, in its order; without an order they come by their number, as
+// they were created.
+func (v graphView) listedPulls(args object) []object {
+	all := slices.DeleteFunc(slices.Clone(v.index.pullsByNumber), func(p *pullRequest) bool {
+		head, given := args["headRefName"].(string)
+		return given && head != p.headBranch || !filterAllows(args["states"], strings.ToUpper(p.state()))
+	})
+	by, _ := args["orderBy"].(object)
 	if by["field"] == "UPDATED_AT" {
-		updated := func(o object) time.Time { return g.pulls[o["number"].(int)].updated }
-		slices.SortStableFunc(all, func(a, b object) int { return updated(a).Compare(updated(b)) })
+		slices.SortStableFunc(all, func(a, b *pullRequest) int { return a.updated.Compare(b.updated) })
 	}
 	if by["direction"] == "DESC" {
 		slices.Reverse(all)
 	}
-	return all
+	return toObjects(all, v.pullNode)
 }
 
 // filterAllows reports whether an enum filter, a list or a single name, has the value. No filter allows all.
@@ -177,179 +166,94 @@ func filterAllows(list any, value string) bool {
 	}
 }
 
-func (g *GitHub) pullState(p *pullRequest) string {
-	switch {
-	case p.merged:
-		return "merged"
-	case p.closed:
-		return "closed"
-	default:
-		return "open"
-	}
-}
-
-func (g *GitHub) graphRef(name, tip string, r *routedRequest) object {
+func (v graphView) refNode(name, tip string) object {
 	return object{
 		"__typename": "Ref", "id": "REF_" + name, "name": name, "prefix": "refs/heads/",
-		"target":               func() object { return g.graphCommit(g.commits[tip], r) },
-		"branchProtectionRule": nil,
+		"target": func() object { return v.commitNode(v.commits[tip]) },
 	}
 }
 
-func (g *GitHub) graphCommitStub(sha string) object {
-	return object{
-		"__typename":     "Commit",
-		"id":             "C_" + sha,
-		"oid":            sha,
-		"abbreviatedOid": sha[:7],
-		"url":            g.webURL() + "/commit/" + sha,
+// refs are the branches under a prefix, by name.
+func (v graphView) refNodes(args object) (all []object) {
+	prefix := strings.TrimPrefix(fmt.Sprint(args["refPrefix"]), "refs/heads/")
+	for _, name := range slices.Sorted(maps.Keys(v.branches)) {
+		if tail, isUnder := strings.CutPrefix(name, prefix); isUnder {
+			ref := v.refNode(name, v.branches[name].tip)
+			ref["name"], ref["prefix"] = tail, "refs/heads/"+prefix
+			all = append(all, ref)
+		}
 	}
+	return all
 }
 
-func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
-	base := g.branches[p.baseBranch]
+func (v graphView) commitStub(sha string) object {
+	return object{"__typename": "Commit", "id": "C_" + sha, "oid": sha}
+}
+
+func (v graphView) pullNode(p *pullRequest) object {
 	added, removed := p.changedLines()
 	return object{
-		"__typename": "PullRequest", "id": nodeID("PR", pullID(p)), "databaseId": pullID(p),
-		"fullDatabaseId": fmt.Sprint(pullID(p)), "number": p.number, "title": p.title,
-		"body": p.body, "url": fmt.Sprintf("%s/pull/%d", g.webURL(), p.number),
-		"state": strings.ToUpper(g.pullState(p)), "closed": p.closed, "merged": p.merged, "isDraft": p.draft,
-		"isCrossRepository": p.fork, "author": g.graphActor(p.author), "authorAssociation": "CONTRIBUTOR",
+		"__typename": "PullRequest", "id": nodeID("PR", pullID(p)), "databaseId": pullID(p), "number": p.number, "title": p.title,
+		"state": strings.ToUpper(p.state()), "isDraft": p.draft, "isCrossRepository": p.fork, "author": v.graphActor(p.author),
 		"headRefName": p.headBranch, "headRefOid": p.head, "baseRefName": p.baseBranch, "baseRefOid": p.baseSHA,
 		"createdAt": timeOrNull(p.created), "updatedAt": timeOrNull(p.updated), "closedAt": timeOrNull(p.closedAt),
 		"changedFiles": max(len(p.toldFiles()), p.changedCount), "additions": added, "deletions": removed,
-		"mergeable": "MERGEABLE", "mergeQueueEntry": nil,
-		"isInMergeQueue": slices.ContainsFunc(g.queue, func(e *queueEntry) bool { return e.pull == p }), "reviewDecision": nil,
-		"potentialMergeCommit": func() object { return g.graphCommit(g.commits[MergeSHA(p.head)], r) },
-		"headRepository": object{
-			"__typename":    "Repository",
-			"nameWithOwner": p.headOwner + "/" + g.repo,
-			"name":          g.repo,
-			"isFork":        p.fork,
-			"owner":         g.graphActor(p.headOwner),
-		},
-		"headRef":           func() object { return g.graphRef(p.headBranch, p.head, r) },
-		"baseRef":           func() object { return g.graphRef(base.name, base.tip, r) },
-		"statusCheckRollup": rollupField(g, p.head, r),
-		"labels": connectionField(func(object) []object {
-			return toObjects(p.labels, func(l string) object {
-				return object{
-					"__typename":  "Label",
-					"id":          nodeID("LA", accountID(l)),
-					"name":        l,
-					"color":       "ededed",
-					"description": nil,
-				}
-			})
+		"potentialMergeCommit": func() object { return v.commitNode(v.commits[MergeSHA(p.head)]) },
+		"headRepository":       object{"__typename": "Repository", "nameWithOwner": p.headOwner + "/" + v.repo},
+		"headRef":              func() object { return v.refNode(p.headBranch, p.head) },
+		"labels": connectionOf(p.labels, func(name string) object {
+			return object{"__typename": "Label", "id": nodeID("LA", accountID(name)), "name": name}
 		}),
-		"files": connectionField(func(object) []object {
-			return toObjects(p.toldFiles(), func(f ChangedFile) object {
-				change := strings.ToUpper(or(f.Status, "modified"))
-				if f.Previous != "" && f.Status == "" {
-					change = "RENAMED"
-				}
-				added, removed := f.changedLines()
-				return object{
-					"__typename": "PullRequestChangedFile",
-					"path":       f.Path,
-					"additions":  added,
-					"deletions":  removed,
-					"changeType": change,
-				}
-			})
+		"reviewRequests": connectionOf(p.openRequests(), func(q *reviewRequest) object {
+			return object{"__typename": "ReviewRequest", "id": "RR_" + q.login, "requestedReviewer": v.graphActor(q.login)}
 		}),
-		"reviewRequests": connectionField(func(object) []object {
-			open := slices.DeleteFunc(slices.Clone(p.reviewRequests), func(q *reviewRequest) bool { return q.fulfilled })
-			return toObjects(open, func(q *reviewRequest) object {
-				return object{
-					"__typename":        "ReviewRequest",
-					"id":                "RR_" + q.login,
-					"databaseId":        accountID(q.login),
-					"asCodeOwner":       false,
-					"requestedReviewer": g.graphActor(q.login),
-				}
-			})
-		}),
-		"comments": connectionField(func(object) []object {
-			return toObjects(p.comments, func(c *issueComment) object { return g.graphComment(p, c) })
-		}),
+		"comments": connectionOf(p.comments, v.commentNode),
 		"reviews": connectionField(func(args object) []object {
-			all := slices.DeleteFunc(
-				slices.Clone(p.reviews),
-				func(v *review) bool { return !filterAllows(args["states"], v.state) },
-			)
-			return toObjects(all, func(v *review) object { return g.graphReview(p, v) })
+			return toObjects(slices.DeleteFunc(slices.Clone(p.reviews), func(w *review) bool {
+				return !filterAllows(args["states"], w.state)
+			}), v.reviewNode)
 		}),
-		"reviewThreads": connectionField(func(object) []object {
-			return toObjects(p.threads, func(t *reviewThread) object { return g.graphThread(p, t) })
-		}),
-		"timelineItems": connectionField(func(args object) []object { return g.graphTimeline(p, args, r) }),
-		"commits": connectionField(func(object) []object {
-			return toObjects(p.shownCommits, func(sha string) object {
-				return object{
-					"__typename": "PullRequestCommit",
-					"id":         "PURC_" + sha,
-					"url":        fmt.Sprintf("%s/pull/%d/commits/%s", g.webURL(), p.number, sha),
-					"commit":     func() object { return g.graphCommit(g.commits[sha], r) },
-				}
-			})
-		}),
+		"reviewThreads": connectionOf(p.threads, v.threadNode),
+		"timelineItems": connectionField(func(args object) []object { return v.timelineNodes(p, args["itemTypes"]) }),
+		"commits":       connectionOf(p.shownCommits, v.pullCommitNode),
 	}
 }
 
-// toObjects converts each item with f.
-func toObjects[T any](all []T, f func(T) object) []object {
-	out := make([]object, 0, len(all))
-	for _, x := range all {
-		out = append(out, f(x))
+func (v graphView) pullCommitNode(sha string) object {
+	return object{
+		"__typename": "PullRequestCommit", "id": "PURC_" + sha, "commit": func() object { return v.commitNode(v.commits[sha]) },
 	}
-	return out
 }
 
-// withEditor adds the last editor of a text, and the moment of the edit.
-func (g *GitHub) withEditor(o object, editor string, at time.Time) object {
-	o["editor"], o["lastEditedAt"], o["includesCreatedEdit"] = nil, nil, editor != ""
-	if editor != "" {
-		o["editor"], o["lastEditedAt"] = g.graphActor(editor), timeOrNull(at)
+// text is what all texts have: who wrote them and when, and who edited them last.
+func (v graphView) textNode(typename, kind string, id int64, author, body string, at time.Time, editor string, editedAt time.Time) object {
+	return object{
+		"__typename": typename, "id": nodeID(kind, id), "databaseId": id, "fullDatabaseId": fmt.Sprint(id),
+		"author": v.graphActor(author), "body": body, "createdAt": timeOrNull(at), "updatedAt": timeOrNull(laterOf(at, editedAt)),
+		"editor": v.graphActor(editor), "lastEditedAt": timeOrNull(editedAt),
 	}
+}
+
+func (v graphView) commentNode(c *issueComment) object {
+	o := v.textNode("IssueComment", "IC", c.id, c.author, c.body, c.created, c.editor, c.editedAt)
+	o["authorAssociation"] = association(v.permissions[strings.ToLower(c.author)])
+	o["url"] = fmt.Sprintf("%s/pull/%d#issuecomment-%d", v.webURL(), c.pull.number, c.id)
 	return o
 }
 
-func (g *GitHub) graphComment(p *pullRequest, c *issueComment) object {
-	return g.withEditor(object{
-		"__typename": "IssueComment", "id": nodeID("IC", c.id), "databaseId": c.id, "fullDatabaseId": fmt.Sprint(c.id),
-		"author": g.graphActor(c.author), "authorAssociation": association(g.permissions[strings.ToLower(c.author)]), "body": c.body,
-		"createdAt": timeOrNull(c.created), "updatedAt": timeOrNull(c.updated), "isMinimized": false,
-		"url": fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), p.number, c.id),
-	}, c.editor, c.editedAt)
+func (v graphView) reviewNode(w *review) object {
+	o := v.textNode("PullRequestReview", "PRR", w.id, w.author, w.body, w.submitted, w.editor, w.editedAt)
+	o["state"], o["submittedAt"], o["commit"] = w.state, o["createdAt"], v.commitStub(w.commit)
+	o["url"] = fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", v.webURL(), w.pull.number, w.id)
+	o["comments"] = connectionField(func(object) []object { return toObjects(w.pull.reviewComments(w.id), v.lineCommentNode) })
+	return o
 }
 
-func (g *GitHub) graphReview(p *pullRequest, v *review) object {
-	return g.withEditor(object{
-		"__typename": "PullRequestReview", "id": nodeID("PRR", v.id), "databaseId": v.id,
-		"fullDatabaseId": fmt.Sprint(v.id), "author": g.graphActor(v.author), "authorAssociation": "NONE",
-		"body": v.body, "state": v.state, "commit": g.graphCommitStub(v.commit), "submittedAt": timeOrNull(v.submitted),
-		"createdAt": timeOrNull(v.submitted), "updatedAt": timeOrNull(laterOf(v.submitted, v.editedAt)),
-		"isMinimized": false, "url": fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", g.webURL(), p.number, v.id),
-		"comments": connectionField(func(object) []object {
-			return toObjects(p.reviewComments(v.id), func(c threadComment) object { return g.graphReviewComment(p, c) })
-		}),
-	}, v.editor, v.editedAt)
-}
-
-func (g *GitHub) graphThread(p *pullRequest, t *reviewThread) object {
+func (v graphView) threadNode(t *reviewThread) object {
 	o := object{
-		"__typename": "PullRequestReviewThread", "id": nodeID("PRRT", t.comments[0].id),
-		"isResolved": t.resolvedBy != "", "resolvedBy": g.graphActor(t.resolvedBy), "isOutdated": t.outdated,
-		"isCollapsed": t.resolvedBy != "" || t.outdated, "path": t.path, "line": intOrNull(t.line),
-		"originalLine": intOrNull(t.line), "startLine": nil, "originalStartLine": nil, "diffSide": "RIGHT",
-		"subjectType": "LINE",
-		"comments": connectionField(func(object) []object {
-			return toObjects(
-				t.comments,
-				func(c *reviewComment) object { return g.graphReviewComment(p, threadComment{t, c}) },
-			)
-		}),
+		"__typename": "PullRequestReviewThread", "id": nodeID("PRRT", t.comments[0].id), "isResolved": t.resolvedBy != "",
+		"resolvedBy": v.graphActor(t.resolvedBy), "isOutdated": t.outdated, "path": t.path, "line": intOrNull(t.line),
+		"originalLine": intOrNull(t.line), "subjectType": "LINE", "comments": connectionOf(t.comments, v.lineCommentNode),
 	}
 	if t.line == 0 {
 		o["subjectType"] = "FILE"
@@ -360,364 +264,212 @@ func (g *GitHub) graphThread(p *pullRequest, t *reviewThread) object {
 	return o
 }
 
-func (g *GitHub) graphReviewComment(p *pullRequest, c threadComment) object {
-	t, opened := c.thread, c.thread.comments[0]
-	o := g.withEditor(object{
-		"__typename": "PullRequestReviewComment", "id": nodeID("PRRC", c.comment.id), "databaseId": c.comment.id,
-		"fullDatabaseId": fmt.Sprint(c.comment.id), "author": g.graphActor(c.comment.author),
-		"authorAssociation": "NONE", "body": c.comment.body, "path": t.path, "line": intOrNull(t.line),
-		"originalLine": intOrNull(t.line), "outdated": t.outdated, "isMinimized": false,
-		"createdAt": timeOrNull(c.comment.created), "updatedAt": timeOrNull(laterOf(c.comment.created, c.comment.editedAt)),
-		"publishedAt": timeOrNull(c.comment.created), "state": "SUBMITTED", "replyTo": nil,
-		"commit":         g.graphCommitStub(p.shownCommit(t, c.comment)),
-		"originalCommit": g.graphCommitStub(c.comment.originalCommit), "diffHunk": "@@ -1 +1 @@", "subjectType": "LINE",
-		"url": fmt.Sprintf("%s/pull/%d#discussion_r%d", g.webURL(), p.number, c.comment.id),
-	}, c.comment.editor, c.comment.editedAt)
-	if t.outdated {
-		o["line"] = nil
-	}
-	if c.comment != opened {
-		o["replyTo"] = object{
-			"__typename":     "PullRequestReviewComment",
-			"id":             nodeID("PRRC", opened.id),
-			"databaseId":     opened.id,
-			"fullDatabaseId": fmt.Sprint(opened.id),
-		}
-	}
-	for _, v := range p.reviews {
-		if v.id == c.comment.reviewID {
-			o["pullRequestReview"] = func() object { return g.graphReview(p, v) }
-		}
-	}
+func (v graphView) lineCommentNode(c *reviewComment) object {
+	o := v.textNode("PullRequestReviewComment", "PRRC", c.id, c.author, c.body, c.created, c.editor, c.editedAt)
+	o["url"] = fmt.Sprintf("%s/pull/%d#discussion_r%d", v.webURL(), c.thread.pull.number, c.id)
+	o["commit"], o["originalCommit"] = v.commitStub(c.shownCommit()), v.commitStub(c.originalCommit)
+	o["pullRequestReview"] = func() object { return v.reviewNode(c.review) }
 	return o
 }
 
-// graphTimeline lists the items of the timeline that the query allows: events, comments, reviews and commits.
-func (g *GitHub) graphTimeline(p *pullRequest, args object, r *routedRequest) []object {
+// timeline lists the items of the timeline that the query allows: events, comments, reviews and commits.
+func (v graphView) timelineNodes(p *pullRequest, types any) []object {
 	type item struct {
 		at time.Time
 		o  object
 	}
 	var all []item
-	asked := func(typename string) bool { return filterAllows(args["itemTypes"], itemType(typename)) }
+	asked := func(itemType string) bool { return filterAllows(types, itemType) }
 	for _, h := range p.timeline {
-		if asked(timelineTypenames[h.kind]) {
-			all = append(all, item{h.at, g.graphTimelineEvent(p, h)})
+		if asked(strings.ToUpper(h.kind) + "_EVENT") {
+			all = append(all, item{h.at, v.eventNode(h)})
 		}
 	}
-	if asked("IssueComment") {
+	if asked("ISSUE_COMMENT") {
 		for _, c := range p.comments {
-			all = append(all, item{c.created, g.graphComment(p, c)})
+			all = append(all, item{c.created, v.commentNode(c)})
 		}
 	}
-	if asked("PullRequestReview") {
-		for _, v := range p.reviews {
-			all = append(all, item{v.submitted, g.graphReview(p, v)})
+	if asked("PULL_REQUEST_REVIEW") {
+		for _, w := range p.reviews {
+			all = append(all, item{w.submitted, v.reviewNode(w)})
 		}
 	}
-	if asked("PullRequestCommit") {
+	if asked("PULL_REQUEST_COMMIT") {
 		for _, sha := range p.shownCommits {
-			all = append(
-				all,
-				item{
-					g.commits[sha].pushedAt,
-					object{
-						"__typename": "PullRequestCommit",
-						"id":         "PURC_" + sha,
-						"commit":     func() object { return g.graphCommit(g.commits[sha], r) },
-					},
-				},
-			)
+			all = append(all, item{v.commits[sha].pushedAt, v.pullCommitNode(sha)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b item) int { return a.at.Compare(b.at) })
 	return toObjects(all, func(i item) object { return i.o })
 }
 
-// itemType is a type's name as itemTypes has it: BaseRefChangedEvent is BASE_REF_CHANGED_EVENT.
-func itemType(typename string) string {
-	var b strings.Builder
-	for i, c := range typename {
-		if i > 0 && c >= 'A' && c <= 'Z' {
-			b.WriteByte('_')
-		}
-		b.WriteRune(c)
-	}
-	return strings.ToUpper(b.String())
-}
-
-func (g *GitHub) graphTimelineEvent(p *pullRequest, h *timelineEvent) object {
+func (v graphView) eventNode(h *timelineEvent) object {
 	o := object{
-		"__typename": timelineTypenames[h.kind],
-		"id":         nodeID("EV", h.id),
-		"createdAt":  timeOrNull(h.at),
-		"actor":      g.graphActor(h.actor),
+		"__typename": typenameOf(h.kind), "id": nodeID("EV", h.id), "databaseId": h.id, "createdAt": timeOrNull(h.at),
+		"actor": v.graphActor(h.actor),
 	}
 	switch h.kind {
 	case "review_requested":
-		o["requestedReviewer"] = g.graphActor(h.requestedLogin)
+		o["requestedReviewer"] = v.graphActor(h.requestedLogin)
 	case "automatic_base_change_succeeded":
 		o["oldBase"], o["newBase"] = h.old, h.new
 	case "base_ref_changed":
-		o["previousRefName"], o["currentRefName"], o["databaseId"] = h.old, h.new, h.id
+		o["previousRefName"], o["currentRefName"] = h.old, h.new
 	case "head_ref_force_pushed":
-		o["beforeCommit"], o["afterCommit"] = g.graphCommitStub(h.old), g.graphCommitStub(h.new)
+		o["beforeCommit"], o["afterCommit"] = v.commitStub(h.old), v.commitStub(h.new)
 	case "labeled", "unlabeled":
 		o["label"] = object{"__typename": "Label", "name": h.label}
 	case "review_dismissed":
-		o["databaseId"], o["previousReviewState"], o["dismissalMessage"], o["review"] = h.id, strings.ToUpper(
-			h.dismissedState,
-		), nil, nil
-		for _, v := range p.reviews {
-			if v.id == h.reviewID {
-				o["review"] = func() object { return g.graphReview(p, v) }
-			}
-		}
+		o["previousReviewState"], o["review"] = strings.ToUpper(h.dismissedState), func() object { return v.reviewNode(h.review) }
 	}
 	return o
 }
 
-func (g *GitHub) graphCommit(c *commit, r *routedRequest) object {
+func (v graphView) commitNode(c *commit) object {
 	if c == nil {
 		return nil
 	}
-	who := func(login string) object {
+	who := func(person string) object {
 		return object{
-			"__typename": "GitActor",
-			"name":       login,
-			"email":      emailOf(login),
-			"date":       timeOrNull(c.pushedAt),
-			"user":       g.graphGitUser(accountOf(login)),
+			"__typename": "GitActor", "name": person, "email": emailOf(person), "date": timeOrNull(c.pushedAt),
+			"user": v.gitUser(accountOf(person)),
 		}
 	}
-	o := object{
-		"message": c.fullMessage(), "messageHeadline": c.message, "committedDate": timeOrNull(c.pushedAt),
-		"authoredDate": timeOrNull(c.pushedAt), "pushedDate": nil,
-		"author": who(
-			c.author,
-		), "committer": who(c.committer), "committedViaWeb": false, "authoredByCommitter": c.author == c.committer,
-		"statusCheckRollup": rollupField(g, c.sha, r),
-		"authors": connectionField(func(object) []object {
-			return toObjects(append([]string{c.author}, c.coauthors...), who)
-		}),
-		"parents": connectionField(func(object) []object { return toObjects(c.parents, g.graphCommitStub) }),
-		"associatedPullRequests": connectionField(func(object) []object {
-			all := slices.DeleteFunc(
-				g.index.pullsFor(c.sha),
-				func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, c.sha) },
-			)
-			return toObjects(all, func(p *pullRequest) object { return g.graphPull(p, r) })
-		}),
-		"checkSuites": connectionField(func(args object) []object {
-			filter, _ := args["filterBy"].(object)
-			all := slices.DeleteFunc(g.suitesOn(c.sha), func(s *checkSuite) bool {
-				app, byApp := toInt(filter["appId"])
-				name, byName := filter["checkName"].(string)
-				return byApp && int64(app) != s.app.ID ||
-					byName &&
-						!slices.ContainsFunc(g.checksIn(s, false, r.now), func(c checkView) bool { return c.Name == name })
-			})
-			return toObjects(all, func(s *checkSuite) object { return g.graphSuite(s, r) })
-		}),
-	}
-	o["signature"] = nil
+	o := v.commitStub(c.sha)
+	maps.Copy(o, object{
+		"message": c.fullMessage(), "committedDate": timeOrNull(c.pushedAt), "author": who(c.author), "committer": who(c.committer),
+		"statusCheckRollup":      v.rollupField(c.sha),
+		"authors":                connectionOf(append([]string{c.author}, c.coauthors...), who),
+		"parents":                connectionOf(c.parents, v.commitStub),
+		"associatedPullRequests": connectionField(func(object) []object { return toObjects(v.pullsWith(c), v.pullNode) }),
+		"checkSuites":            connectionField(func(args object) []object { return v.suiteNodes(c, args["filterBy"]) }),
+		"signature":              nil,
+	})
 	if c.verified {
 		o["signature"] = object{"__typename": "GpgSignature", "isValid": true, "state": "VALID", "wasSignedByGitHub": true}
 	}
-	maps.Copy(o, g.graphCommitStub(c.sha))
 	return o
 }
 
-// graphGitUser returns the account behind a git identity. There, and only there, GraphQL shows a bot as a User and
-// with its "[bot]".
-func (g *GitHub) graphGitUser(login string) object {
-	o := g.graphActor(login)
-	if strings.HasSuffix(login, "[bot]") {
-		o = maps.Clone(o)
-		o["__typename"] = "User"
-		o["login"], _ = accountNow(g, login)
-	}
-	return o
+// matchesFilter reports whether a query's filter by App and by a check's name allows what has these.
+func matchesFilter(filter any, app App, hasName func(string) bool) bool {
+	by, _ := filter.(object)
+	id, byApp := toInt(by["appId"])
+	name, byName := by["checkName"].(string)
+	return (!byApp || int64(id) == app.ID) && (!byName || hasName(name))
 }
 
-func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
-	status, conclusion := g.suiteResult(s, r.now)
+func (v graphView) suiteNodes(c *commit, filter any) []object {
+	return toObjects(slices.DeleteFunc(v.suitesOn(c.sha), func(s *checkSuite) bool {
+		return !matchesFilter(filter, s.app, func(name string) bool {
+			return slices.ContainsFunc(v.checksIn(s, false, v.r.now), func(c checkView) bool { return c.Name == name })
+		})
+	}), v.suiteNode)
+}
+
+func (v graphView) suiteNode(s *checkSuite) object {
+	status, conclusion := v.suiteResult(s, v.r.now)
 	o := object{
 		"__typename": "CheckSuite", "id": nodeID("CS", s.id), "databaseId": s.id, "createdAt": timeOrNull(s.created),
-		"updatedAt": timeOrNull(g.suiteUpdatedAt(s, r.now)), "status": strings.ToUpper(status),
-		"conclusion":  stringOrNull(strings.ToUpper(conclusion)),
-		"url":         fmt.Sprintf("%s/commit/%s/checks?check_suite_id=%d", g.webURL(), s.head, s.id),
-		"workflowRun": nil, "commit": g.graphCommitStub(s.head),
-		"app":    graphApp(g, s.app),
-		"branch": nil,
+		"updatedAt": timeOrNull(s.updatedAt(v.r.now)), "status": strings.ToUpper(status),
+		"conclusion": stringOrNull(strings.ToUpper(conclusion)), "workflowRun": nil, "app": v.appNode(s.app),
 		"checkRuns": connectionField(func(args object) []object {
 			filter, _ := args["filterBy"].(object)
-			all := slices.DeleteFunc(g.checksIn(s, filter["checkType"] == "LATEST", r.now), func(c checkView) bool {
-				name, byName := filter["checkName"].(string)
-				app, byApp := toInt(filter["appId"])
-				return byName && c.Name != name || byApp && int64(app) != c.App.ID
-			})
-			return toObjects(all, g.graphCheck)
+			return toObjects(slices.DeleteFunc(v.checksIn(s, filter["checkType"] == "LATEST", v.r.now), func(c checkView) bool {
+				return !matchesFilter(filter, c.App, func(name string) bool { return c.Name == name })
+			}), v.checkNode)
 		}),
 	}
 	if w := s.run; w != nil {
 		o["workflowRun"] = object{
-			"__typename": "WorkflowRun", "id": nodeID("WFR", w.id), "databaseId": w.id,
-			"event": w.event, "runNumber": w.runNumber, "createdAt": timeOrNull(w.created),
-			"updatedAt": timeOrNull(
-				w.shownAttempt(r.now).updated,
-			), "url": fmt.Sprintf("%s/actions/runs/%d", g.webURL(), w.id),
-			"file": object{"__typename": "WorkflowRunFile", "id": nodeID("WFRF", w.id), "path": w.workflowFile()},
-			"workflow": object{
-				"__typename":   "Workflow",
-				"id":           nodeID("W", w.workflowID),
-				"databaseId":   w.workflowID,
-				"name":         w.name,
-				"state":        "ACTIVE",
-				"resourcePath": "/" + g.owner + "/" + g.repo + "/actions/workflows/" + w.workflowFile(),
-			},
+			"__typename": "WorkflowRun", "id": nodeID("WFR", w.id), "databaseId": w.id, "event": w.event, "runNumber": w.runNumber,
+			"createdAt": timeOrNull(w.created), "updatedAt": timeOrNull(w.shownAttempt(v.r.now).updated),
 		}
 	}
 	return o
 }
 
-func graphApp(g *GitHub, a App) object {
-	slug := slugNow(g, a.Slug)
+func (v graphView) appNode(a App) object {
+	slug := v.slugNow(a.Slug)
 	return object{"__typename": "App", "id": nodeID("A", a.ID), "slug": slug, "databaseId": a.ID, "name": slug}
 }
 
-func (g *GitHub) graphCheck(c checkView) object {
+func (v graphView) checkNode(c checkView) object {
 	return object{
-		"__typename": "CheckRun", "id": nodeID("CR", c.ID), "databaseId": c.ID, "name": c.Name,
-		"status": strings.ToUpper(c.Status), "conclusion": stringOrNull(strings.ToUpper(c.Conclusion)),
-		"externalId": stringOrNull(c.ExternalID), "startedAt": timeOrNull(c.Started), "completedAt": timeOrNull(c.Completed),
-		"title": stringOrNull(c.Title), "summary": stringOrNull(c.Summary), "text": stringOrNull(c.Text),
-		"detailsUrl": stringOrNull(c.DetailsURL), "url": fmt.Sprintf("%s/runs/%d", g.webURL(), c.ID),
-		"permalink": fmt.Sprintf("%s/runs/%d", g.webURL(), c.ID),
-		"checkSuite": object{
-			"__typename": "CheckSuite",
-			"id":         nodeID("CS", c.suite.id),
-			"databaseId": c.suite.id,
-			"app":        graphApp(g, c.App),
-		},
+		"__typename": "CheckRun", "id": nodeID("CR", c.ID), "databaseId": c.ID, "name": c.Name, "status": strings.ToUpper(c.Status),
+		"conclusion": stringOrNull(strings.ToUpper(c.Conclusion)), "externalId": stringOrNull(c.ExternalID),
+		"startedAt": timeOrNull(c.Started), "completedAt": timeOrNull(c.Completed), "title": stringOrNull(c.Title),
+		"summary": stringOrNull(c.Summary), "text": stringOrNull(c.Text),
+		"checkSuite": object{"__typename": "CheckSuite", "id": nodeID("CS", c.suite.id), "databaseId": c.suite.id, "app": v.appNode(c.App)},
 	}
 }
 
 // rollupField is the rollup of a commit, which GitHub refuses, beside all else that was asked for, to a token that may
 // not read statuses.
-func rollupField(g *GitHub, sha string, r *routedRequest) any {
-	if g.noStatuses {
+func (v graphView) rollupField(sha string) any {
+	if v.noStatuses {
 		return resolverField(func(object) (any, *graphError) {
 			return nil, &graphError{Type: "FORBIDDEN", Message: "Resource not accessible by integration"}
 		})
 	}
-	return func() object { return g.graphRollup(sha, r) }
+	return func() object { return v.rollupNode(sha) }
 }
 
-// graphRollup combines all checks and statuses of a commit; null if it has none.
-func (g *GitHub) graphRollup(sha string, r *routedRequest) object {
+// rollup combines all checks and statuses of a commit; null if it has none.
+func (v graphView) rollupNode(sha string) object {
 	var contexts []object
 	order := []string{"", "SUCCESS", "PENDING", "FAILURE"}
-	state := ""
-	worse := func(s string) {
-		if slices.Index(order, s) > slices.Index(order, state) {
-			state = s
+	worst := 0
+	add := func(context object, result string) {
+		contexts = append(contexts, context)
+		state := "FAILURE"
+		switch result {
+		case "", "pending":
+			state = "PENDING"
+		case "success", "neutral", "skipped":
+			state = "SUCCESS"
+		}
+		worst = max(worst, slices.Index(order, state))
+	}
+	for _, s := range v.suitesOn(sha) {
+		for _, c := range v.checksIn(s, true, v.r.now) {
+			add(v.checkNode(c), c.Conclusion)
 		}
 	}
-	for _, s := range g.suitesOn(sha) {
-		for _, c := range g.checksIn(s, true, r.now) {
-			contexts = append(contexts, g.graphCheck(c))
-			switch c.Conclusion {
-			case "":
-				worse("PENDING")
-			case "success", "neutral", "skipped":
-				worse("SUCCESS")
-			default:
-				worse("FAILURE")
-			}
-		}
-	}
-	for _, s := range g.latestStatuses(sha) {
-		contexts = append(contexts, object{
-			"__typename": "StatusContext", "id": nodeID("SC", s.ID), "context": s.Context,
-			"state": strings.ToUpper(s.State), "description": stringOrNull(s.Description),
-			"targetUrl": stringOrNull(s.TargetURL), "creator": g.graphActor(s.By), "createdAt": timeOrNull(s.At),
-		})
-		switch s.State {
-		case "success":
-			worse("SUCCESS")
-		case "pending":
-			worse("PENDING")
-		default:
-			worse("FAILURE")
-		}
+	for _, s := range v.latestStatuses(sha) {
+		add(object{
+			"__typename": "StatusContext", "id": nodeID("SC", s.ID), "context": s.Context, "state": strings.ToUpper(s.State),
+			"description": stringOrNull(s.Description), "creator": v.graphActor(s.By), "createdAt": timeOrNull(s.At),
+		}, s.State)
 	}
 	if len(contexts) == 0 {
 		return nil
 	}
 	return object{
-		"__typename": "StatusCheckRollup",
-		"id":         "SCR_" + sha,
-		"state":      state,
-		"contexts":   connectionField(func(object) []object { return contexts }),
+		"__typename": "StatusCheckRollup", "id": "SCR_" + sha, "state": order[worst], "contexts": connectionOf(contexts, asItIs),
 	}
 }
 
-// graphQueue is a branch's merge queue as GraphQL shows it; null where it has none.
-func graphQueue(g *GitHub, args object, r *routedRequest) (any, *graphError) {
+// mergeQueue is a branch's merge queue as GraphQL shows it; null where it has none.
+func (v graphView) queueNode(args object) (any, *graphError) {
 	name, given := args["branch"].(string)
 	if !given {
-		name = g.defaultBranch
+		name = v.defaultBranch
 	}
-	var entries []*queueEntry
-	for _, e := range g.queue {
-		if e.pull.baseBranch == name {
-			entries = append(entries, e)
-		}
-	}
-	if isClassic := g.settings.MergeQueue && name == g.defaultBranch; entries == nil && !g.queued[name] && !isClassic {
+	entries := slices.DeleteFunc(slices.Clone(v.queue), func(e *queueEntry) bool { return e.pull.baseBranch != name })
+	if isClassic := v.settings.MergeQueue && name == v.defaultBranch; len(entries) == 0 && !v.queued[name] && !isClassic {
 		return nil, nil
 	}
 	return object{
-		"__typename": "MergeQueue", "id": "MQ_" + name, "url": g.webURL() + "/queue/" + name, "nextEntryEstimatedTimeToMerge": nil,
-		"entries": connectionField(func(object) []object {
-			all := []object{}
-			for i, e := range entries {
-				all = append(all, graphQueueEntry(g, e, i+1, r))
+		"__typename": "MergeQueue", "id": "MQ_" + name,
+		"entries": connectionOf(entries, func(e *queueEntry) object {
+			return object{
+				"__typename": "MergeQueueEntry", "id": nodeID("MQE", pullID(e.pull)), "position": slices.Index(entries, e) + 1,
+				"headCommit":  func() object { return v.commitNode(v.commits[e.head]) },
+				"baseCommit":  func() object { return v.commitNode(v.commits[e.base]) },
+				"pullRequest": func() object { return v.pullNode(e.pull) },
 			}
-			return all
 		}),
 	}, nil
-}
-
-func graphQueueEntry(g *GitHub, e *queueEntry, position int, r *routedRequest) object {
-	state := "QUEUED"
-	if e.head != "" {
-		state = "AWAITING_CHECKS"
-	}
-	return object{
-		"__typename": "MergeQueueEntry", "id": nodeID("MQE", pullID(e.pull)), "position": position, "state": state,
-		"enqueuedAt": timeOrNull(e.at), "enqueuer": g.graphActor(e.by), "solo": false, "jump": false, "estimatedTimeToMerge": nil,
-		"headCommit":  func() object { return g.graphCommit(g.commits[e.head], r) },
-		"baseCommit":  func() object { return g.graphCommit(g.commits[e.base], r) },
-		"pullRequest": func() object { return g.graphPull(e.pull, r) },
-	}
-}
-
-// graphRefs are the branches under a prefix, by name.
-func graphRefs(g *GitHub, args object, r *routedRequest) (all []object) {
-	prefix := strings.TrimPrefix(fmt.Sprint(args["refPrefix"]), "refs/heads/")
-	names := []string{}
-	for name := range g.branches {
-		if strings.HasPrefix(name, prefix) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		ref := g.graphRef(name, g.branches[name].tip, r)
-		ref["name"], ref["prefix"] = strings.TrimPrefix(name, prefix), "refs/heads/"+prefix
-		all = append(all, ref)
-	}
-	return all
 }

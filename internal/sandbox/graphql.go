@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator"
@@ -55,22 +54,10 @@ func (g *GitHub) answerGraphQL(r *routedRequest) routeAnswer {
 	}
 	n := e.countNodes(e.op.SelectionSet, 1, 0)
 	if n > maxNodes {
-		return answerOK(
-			object{
-				"errors": []graphError{
-					{
-						Type: "MAX_NODE_LIMIT_EXCEEDED",
-						Message: fmt.Sprintf(
-							"This query requests up to %d possible nodes which exceeds the maximum limit of %d.",
-							n,
-							maxNodes,
-						),
-					},
-				},
-			},
-		)
+		e.addError(nil, "MAX_NODE_LIMIT_EXCEEDED", "This query requests up to %d possible nodes which exceeds the maximum limit of %d.", n, maxNodes)
+		return answerOK(object{"errors": e.errors})
 	}
-	data := e.resolveFields(e.op.SelectionSet, g.graphRoot(r, n), make([]string, 0, maxDepth+1))
+	data := e.resolveFields(e.op.SelectionSet, graphView{g, r}.rootNode(n), make([]string, 0, maxDepth+1))
 	switch {
 	case e.invalid:
 		return answerOK(object{"errors": e.errors})
@@ -82,7 +69,7 @@ func (g *GitHub) answerGraphQL(r *routedRequest) routeAnswer {
 
 // graphCache keeps parsed and validated queries: programs send the same ones again and again.
 type graphCache struct {
-	mu      sync.Mutex
+	mu      lock
 	queries map[[2]string]graphQuery
 }
 
@@ -110,8 +97,7 @@ func queryPoints(g *GitHub, r *routedRequest) int {
 const maxCachedQueries = 100
 
 func (c *graphCache) cachedQuery(query, operation string) graphQuery {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer c.mu.held()()
 	key := [2]string{query, operation}
 	if q, known := c.queries[key]; known {
 		return q
@@ -146,9 +132,9 @@ type queryExecution struct {
 	visited int  // selections that were counted
 }
 
-func (e *queryExecution) rejectQuery(path []string, format string, args ...any) any {
-	e.invalid = true
-	e.errors = append(e.errors, graphError{Path: slices.Clone(path), Message: fmt.Sprintf(format, args...)})
+// addError adds an error about a field, which is null then.
+func (e *queryExecution) addError(path []string, kind, format string, args ...any) any {
+	e.errors = append(e.errors, graphError{Type: kind, Path: slices.Clone(path), Message: fmt.Sprintf(format, args...)})
 	return nil
 }
 
@@ -278,7 +264,8 @@ func (e *queryExecution) resolveFields(sels ast.SelectionSet, of object, path []
 func (e *queryExecution) resolveField(s *ast.Field, of object, path []string) any {
 	v, known := of[s.Name]
 	if !known {
-		return e.rejectQuery(path, "the sandbox does not imitate %v.%s", of["__typename"], s.Name)
+		e.invalid = true
+		return e.addError(path, "", "the sandbox does not imitate %v.%s", of["__typename"], s.Name)
 	}
 	var args object
 	if len(s.Arguments) > 0 {
@@ -287,9 +274,7 @@ func (e *queryExecution) resolveField(s *ast.Field, of object, path []string) an
 	if f, isResolver := v.(resolverField); isResolver {
 		var err *graphError
 		if v, err = f(args); err != nil {
-			err.Path = slices.Clone(path)
-			e.errors = append(e.errors, *err)
-			return nil
+			return e.addError(path, err.Type, "%s", err.Message)
 		}
 	}
 	switch v := v.(type) {
@@ -329,43 +314,17 @@ func (e *queryExecution) resolvePage(s *ast.Field, all []object, args object, pa
 	last, hasLast := toInt(args["last"])
 	switch {
 	case !hasFirst && !hasLast:
-		e.errors = append(
-			e.errors,
-			graphError{
-				Type:    "MISSING_PAGINATION_BOUNDARIES",
-				Path:    slices.Clone(path),
-				Message: fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", s.Name),
-			},
-		)
-		return nil
+		const message = "You must provide a `first` or `last` value to properly paginate the `%s` connection."
+		return e.addError(path, "MISSING_PAGINATION_BOUNDARIES", message, s.Name)
 	case first > 100 || last > 100 || first < 0 || last < 0:
-		e.errors = append(
-			e.errors,
-			graphError{
-				Type: "EXCESSIVE_PAGINATION",
-				Path: slices.Clone(path),
-				Message: fmt.Sprintf(
-					"Requesting %v records on the `%s` connection exceeds the `first` limit of 100 records.",
-					max(first, last),
-					s.Name,
-				),
-			},
-		)
-		return nil
+		const message = "Requesting %v records on the `%s` connection exceeds the `first` limit of 100 records."
+		return e.addError(path, "EXCESSIVE_PAGINATION", message, max(first, last), s.Name)
 	}
 	from, to := 0, len(all)
 	if after, given := args["after"].(string); given {
 		n, valid := decodeCursor(after)
 		if !valid {
-			e.errors = append(
-				e.errors,
-				graphError{
-					Type:    "INVALID_CURSOR_ARGUMENTS",
-					Path:    slices.Clone(path),
-					Message: fmt.Sprintf("`%s` does not appear to be a valid cursor.", after),
-				},
-			)
-			return nil
+			return e.addError(path, "INVALID_CURSOR_ARGUMENTS", "`%s` does not appear to be a valid cursor.", after)
 		}
 		from = min(n, len(all))
 	}
@@ -380,26 +339,14 @@ func (e *queryExecution) resolvePage(s *ast.Field, all []object, args object, pa
 		from = max(from, to-last)
 	}
 	info := object{
-		"__typename":      "PageInfo",
-		"hasNextPage":     to < len(all),
-		"hasPreviousPage": from > 0,
-		"startCursor":     nil,
-		"endCursor":       nil,
+		"__typename": "PageInfo", "hasNextPage": to < len(all), "hasPreviousPage": from > 0, "startCursor": nil,
+		"endCursor": nil,
 	}
 	if to > from {
 		info["startCursor"], info["endCursor"] = encodeCursor(from+1), encodeCursor(to)
 	}
-	edges := func() []object {
-		edges := []object{}
-		for i, o := range all[from:to] {
-			edges = append(edges, object{"__typename": "Edge", "cursor": encodeCursor(from + i + 1), "node": o})
-		}
-		return edges
-	}
 	return e.resolveObject(
-		s,
-		object{"__typename": "Connection", "totalCount": len(all), "pageInfo": info, "nodes": all[from:to], "edges": edges},
-		path,
+		s, object{"__typename": "Connection", "totalCount": len(all), "pageInfo": info, "nodes": all[from:to]}, path,
 	)
 }
 

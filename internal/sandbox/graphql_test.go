@@ -228,10 +228,10 @@ func TestGraphQLPages(t *testing.T) {
 		t.Errorf("%d comments", len(got))
 	}
 	c.pull(
-		`comments(last: 2) {pageInfo {hasPreviousPage startCursor} edges {node {body}}}`,
+		`comments(last: 2) {pageInfo {hasPreviousPage startCursor} nodes {body}}`,
 	).is(
 		t,
-		pr+"comments.edges.0.node.body",
+		pr+"comments.nodes.0.body",
 		"248",
 		pr+"comments.pageInfo.hasPreviousPage",
 		"true",

@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -56,10 +55,11 @@ type HubOptions struct {
 // Installation 0 is none: a GitHub that is added to it is reached with a personal token, and its webhook is the
 // repository's own, which names no installation.
 type Hub struct {
+	front
 	options   HubOptions
 	createdAt time.Time
 
-	mu               sync.Mutex
+	mu               lock
 	installations    map[int64]*installation
 	installOrder     []*installation
 	reposByName      map[string]*hubRepo // by lower-case owner/name, old names included
@@ -67,11 +67,7 @@ type Hub struct {
 	tokens           map[string]*installationToken
 	mintedCount      int
 	crossedRequests  []string
-	faults           []*Fault
-	requestLog       []LoggedRequest
-	unknownRequests  []string
 	appBudget        *budget // of requests that are signed by the App itself
-	afterRequest     func(*http.Request, int)
 	renderedAccounts map[string]json.RawMessage
 	queryCache       *graphCache
 	dueChanged       chan struct{} // closed when something may have become due
@@ -139,12 +135,10 @@ func NewHub(o HubOptions) *Hub {
 	h := &Hub{
 		options: o, createdAt: o.Now(), installations: map[int64]*installation{}, reposByName: map[string]*hubRepo{},
 		reposByID: map[int64]*hubRepo{}, tokens: map[string]*installationToken{},
-		appBudget: &budget{
-			holder: "App " + strconv.FormatInt(o.App.ID, 10),
-			limit:  o.HourlyLimit,
-		},
+		appBudget:        &budget{holder: "App " + strconv.FormatInt(o.App.ID, 10), limit: o.HourlyLimit},
 		renderedAccounts: map[string]json.RawMessage{}, queryCache: &graphCache{}, dueChanged: make(chan struct{}),
 	}
+	h.serve = h.serveRequest
 	h.appSlug.Store(o.App.Slug)
 	h.deliveries.changed = make(chan struct{})
 	h.deliveries.byID = map[int64]*HookDelivery{}
@@ -169,15 +163,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (h *Hub) App() App { return h.options.App }
 
 // Add gives a repository to an installation, and creates the installation with its first one. No webhook announces
-// what was done to g before. The installation's own events come only from [Hub.Install].
-func (h *Hub) Add(installation int64, g *GitHub) {
-	h.addRepo(installation, g)
-}
-
-func (h *Hub) addRepo(id int64, g *GitHub) *hubRepo {
+// what was done to g before.
+func (h *Hub) Add(id int64, g *GitHub) {
 	s, nth := enterRepo(h, id, g)
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.budget, g.queryCache = s.installation.budget, h.queryCache
 	g.webhook = &webhookTarget{hub: h, installation: id, repository: s.id}
 	g.lastID += nth * 10_000_000 // ids are unlike in all repositories, but for those of what was there before
@@ -187,13 +176,11 @@ func (h *Hub) addRepo(id int64, g *GitHub) *hubRepo {
 	if slug, own := h.appSlug.Load().(string), h.options.App.Slug; slug != own { // it was renamed
 		g.newSlugs[own], g.firstSlug[slug] = slug, own
 	}
-	return s
 }
 
 // enterRepo enters a repository into its installation, and returns which one of all it is.
 func enterRepo(h *Hub, id int64, g *GitHub) (s *hubRepo, nth int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	in := h.installations[id]
 	if in == nil {
 		in = &installation{
@@ -202,10 +189,8 @@ func enterRepo(h *Hub, id int64, g *GitHub) (s *hubRepo, nth int64) {
 			created: h.options.Now(),
 			updated: h.options.Now(),
 			budget: &budget{
-				holder:      fmt.Sprintf("installation ID %d", id),
-				limit:       h.options.HourlyLimit,
-				keepsLedger: true,
-				enforce:     h.options.EnforceLimits,
+				holder: fmt.Sprintf("installation ID %d", id), limit: h.options.HourlyLimit, keepsLedger: true,
+				enforce: h.options.EnforceLimits,
 			},
 		}
 		h.installations[id] = in
@@ -218,79 +203,21 @@ func enterRepo(h *Hub, id int64, g *GitHub) (s *hubRepo, nth int64) {
 	return s, int64(len(h.reposByID))
 }
 
-// Install adds an installation with its repositories and announces it.
-func (h *Hub) Install(installation int64, all ...*GitHub) {
-	var sites []*hubRepo
-	for _, g := range all {
-		sites = append(sites, h.addRepo(installation, g))
-	}
-	h.announceInstallation(installation, "installation", "created", object{"repositories": h.minimalReposJSON(sites)})
-}
-
 func (h *Hub) findInstallation(id int64) *installation {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	return h.installations[id]
 }
 
 // CrossedRequests lists the requests that went beyond the reach of their token: to another installation's
 // repository, or to one that the token was not made for. All were answered 404.
 func (h *Hub) CrossedRequests() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	return slices.Clone(h.crossedRequests)
-}
-
-// Requests lists the requests that reached no repository: those of the App itself, and refused ones. A repository
-// lists those that it answered itself.
-func (h *Hub) Requests() []LoggedRequest {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.requestLog)
-}
-
-// UnknownRequests lists the requests that neither the Hub nor any of its repositories knows.
-func (h *Hub) UnknownRequests() []string {
-	all := unknownOfHub(h)
-	for _, g := range h.allRepositories() {
-		all = append(all, g.UnknownRequests()...)
-	}
-	return all
-}
-
-func unknownOfHub(h *Hub) []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.unknownRequests)
-}
-
-// AfterRequest sets a function that is called after each request, with the status of its answer, 0 if the answer got
-// lost.
-func (h *Hub) AfterRequest(f func(req *http.Request, status int)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.afterRequest = f
-}
-
-// AddFault adds a fault that strikes requests to all repositories and to the App's own endpoints.
-func (h *Hub) AddFault(f Fault) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	f.matched, f.struck, f.endsAt = 0, 0, time.Time{}
-	h.faults = append(h.faults, &f)
-}
-
-// ClearFaults ends the Hub's faults; those of its repositories stay.
-func (h *Hub) ClearFaults() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.faults = nil
 }
 
 // MintToken makes a token of an installation, as the App's own request for one does.
 func (h *Hub) MintToken(installation int64) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	text, _ := h.mintToken(h.installations[installation], nil)
 	return text
 }
@@ -304,17 +231,9 @@ func (h *Hub) mintToken(in *installation, only map[*hubRepo]bool) (string, *inst
 	return text, t
 }
 
-// MintedTokens counts the tokens that were made.
-func (h *Hub) MintedTokens() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.mintedCount
-}
-
 // RevokeTokens makes all tokens of an installation invalid, as a rotation does.
 func (h *Hub) RevokeTokens(installation int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	maps.DeleteFunc(h.tokens, func(_ string, t *installationToken) bool { return t.installation.id == installation })
 }
 
@@ -339,53 +258,11 @@ func (h *Hub) Uninstall(id int64) {
 }
 
 func (h *Hub) updateInstallation(id int64, f func(*installation)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	if in := h.installations[id]; in != nil {
 		f(in)
 		in.updated = h.options.Now()
 	}
-}
-
-// AddRepositories gives further repositories to an installation and announces them.
-func (h *Hub) AddRepositories(installation int64, all ...*GitHub) {
-	var sites []*hubRepo
-	for _, g := range all {
-		sites = append(sites, h.addRepo(installation, g))
-	}
-	h.announceInstallation(installation, "installation_repositories", "added", object{
-		"repository_selection": "selected", "repositories_added": h.minimalReposJSON(sites),
-		"repositories_removed": []any{}, "requester": nil,
-	})
-}
-
-// RemoveRepository takes a repository away from its installation and announces it.
-func (h *Hub) RemoveRepository(g *GitHub) {
-	s := takeRepo(h, g)
-	if s == nil {
-		return
-	}
-	h.announceInstallation(s.installation.id, "installation_repositories", "removed", object{
-		"repository_selection": "selected", "repositories_added": []any{},
-		"repositories_removed": h.minimalReposJSON([]*hubRepo{s}), "requester": nil,
-	})
-}
-
-// takeRepo takes a repository out of its installation; nil: it was in none.
-func takeRepo(h *Hub, g *GitHub) *hubRepo {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s := h.repoOf(g)
-	if s == nil {
-		return nil
-	}
-	s.installation.repos = slices.DeleteFunc(s.installation.repos, func(x *hubRepo) bool { return x == s })
-	maps.DeleteFunc(h.reposByName, func(_ string, x *hubRepo) bool { return x == s })
-	delete(h.reposByID, s.id)
-	g.webhook = nil
-	return s
 }
 
 // repoOf finds the Hub's entry of a repository; the caller holds the lock.
@@ -400,100 +277,55 @@ func (h *Hub) repoOf(g *GitHub) *hubRepo {
 
 // RenameRepository gives a repository another name. Requests to the old one are sent on, by a redirect to its id.
 func (h *Hub) RenameRepository(g *GitHub, name string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	from := g.repo
 	g.repo = name
-	g.renderedRepos = map[string]json.RawMessage{}
+	g.forgetRendered()
 	enterRepoName(h, g, g.owner+"/"+name)
 	g.emitEvent(
-		"repository",
-		"renamed",
-		g.owner,
+		"repository", "renamed", g.owner,
 		func() object { return object{"changes": object{"repository": object{"name": object{"from": from}}}} },
 	)
 }
 
 // enterRepoName makes a repository known by another name; g is locked.
 func enterRepoName(h *Hub, g *GitHub, name string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	if s := h.repoOf(g); s != nil {
 		s.name = name
 		h.reposByName[strings.ToLower(name)] = s
 	}
 }
 
-// ServeHTTP answers under / and under /api/v3/, as an Enterprise Server does.
-func (h *Hub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	h.serveRequest(req, true).writeTo(w)
-}
-
-// RoundTrip answers a request without a network, whatever its host.
-func (h *Hub) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := req.Context().Err(); err != nil {
-		return nil, err
-	}
-	return h.serveRequest(req, false).httpResponse(req)
-}
-
 // serveRequest lets a fault strike, hands the request on, and takes the time that GitHub takes.
 func (h *Hub) serveRequest(req *http.Request, wire bool) requestOutcome {
 	r := newRoutedRequest(req, wire)
 	r.now = h.options.Now()
-	f, after := beginRequest(h, r)
+	f := h.triggerFault(r)
 	var o requestOutcome
-	if f == nil || f.isCarriedOut() {
+	if f.isCarriedOut() {
 		o = h.forwardRequest(r)
 	}
 	if f != nil {
 		o.fault = f
-		if f.transportError() == nil && f.Kind != FaultHang {
+		if f.letsAnswerArrive() {
 			o.routeAnswer = f.replaceAnswer(o.routeAnswer)
 		}
 		h.logRequest(r, o.status, true)
 	}
-	if f != nil && f.Kind == FaultHang {
-		<-req.Context().Done()
-		return requestOutcome{fault: f, err: req.Context().Err()}
+	if f.hangs() {
+		return r.awaitCaller(f)
 	}
 	if h.options.Latency > 0 {
 		if err := h.options.Sleep(req.Context(), h.options.Latency); err != nil {
 			return requestOutcome{err: err}
 		}
 	}
-	if after != nil {
-		after(req, o.status)
-	}
+	h.callAfterRequest(req, o.status)
 	if req.Method != http.MethodGet && r.path != "/graphql" {
 		h.notifyDueChanged()
 	}
 	return o
-}
-
-// beginRequest returns the fault that strikes a request, and what is called after it; either may be nil.
-func beginRequest(h *Hub, r *routedRequest) (f *Fault, after func(*http.Request, int)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return triggerFault(h.faults, r.Method, r.path, r.now), h.afterRequest
-}
-
-// logRequest adds a request that reached no repository to the list of those.
-func (h *Hub) logRequest(r *routedRequest, status int, fault bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.requestLog = append(
-		h.requestLog,
-		LoggedRequest{
-			At:          r.now,
-			Method:      r.Method,
-			Path:        r.path,
-			Query:       r.URL.RawQuery,
-			Status:      status,
-			NotModified: status == http.StatusNotModified,
-			Faulted:     fault,
-		},
-	)
 }
 
 // forwardRequest hands a request to the repository that it is for, or lets the Hub itself answer.
@@ -512,7 +344,7 @@ func (h *Hub) forwardRequest(r *routedRequest) requestOutcome {
 	if a.status == 0 {
 		a = h.answerAppRequest(r)
 	}
-	a = h.finishAnswer(r, a)
+	a = r.finishAnswer(a, h.appBudget)
 	h.logRequest(r, a.status, false)
 	return requestOutcome{routeAnswer: a}
 }
@@ -532,8 +364,7 @@ func (h *Hub) authenticate(r *routedRequest) (credential, routeAnswer) {
 	if strings.Count(text, ".") == 2 {
 		return credential{isApp: true}, h.verifyJWT(text, r.now)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	t := h.tokens[text]
 	if t == nil && h.installations[0] != nil && !strings.HasPrefix(text, "ghs_") &&
 		(h.options.PersonalToken == "" || h.options.PersonalToken == text) {
@@ -628,8 +459,7 @@ func (h *Hub) repoForRequest(r *routedRequest) (*hubRepo, routeAnswer) {
 }
 
 func (h *Hub) repoNamed(name string) *hubRepo {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	return h.reposByName[strings.ToLower(name)]
 }
 
@@ -639,8 +469,7 @@ func (h *Hub) anyRepoOfToken(r *routedRequest) (*hubRepo, routeAnswer) {
 	if refusal.status != 0 || asks.isApp {
 		return nil, refusal
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	if len(asks.token.installation.repos) > 0 {
 		return asks.token.installation.repos[0], routeAnswer{}
 	}
@@ -650,8 +479,7 @@ func (h *Hub) anyRepoOfToken(r *routedRequest) (*hubRepo, routeAnswer) {
 // repoInReach finds a repository by its name, or id, if the token reaches it. rest is how many segments of the path
 // name it, 0 for a query.
 func (h *Hub) repoInReach(r *routedRequest, name string, rest int, t *installationToken) (*hubRepo, routeAnswer) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	s := h.reposByName[strings.ToLower(name)]
 	byID := rest == 2
 	if byID {
@@ -705,20 +533,6 @@ func cutSegments(path string, n int) (before, after string, found bool) {
 	return path[:len(path)-len(rest)], rest, true
 }
 
-// finishAnswer renders an answer of the Hub itself and adds GitHub's headers.
-func (h *Hub) finishAnswer(r *routedRequest, a routeAnswer) routeAnswer {
-	a.header = copyHeaders(a.header)
-	if a.raw == nil && a.body != nil {
-		a.raw = renderJSON(a.body)
-		a.header = withDefaultHeader(a.header, "Content-Type", "application/json; charset=utf-8")
-	}
-	a.header = withDefaultHeader(a.header, "Date", r.now.UTC().Format(http.TimeFormat))
-	a = applyETag(r, a, h.appBudget)
-	h.appBudget.addLimitHeaders(r, &a)
-	a.header = withDefaultHeader(a.header, "X-Github-Media-Type", "github.v3; format=json")
-	return a
-}
-
 // Due returns the next moment at which something changes by itself in one of the repositories; zero if nothing will.
 func (h *Hub) Due() time.Time {
 	var due time.Time
@@ -736,8 +550,7 @@ func (h *Hub) Tick() {
 }
 
 func (h *Hub) allRepositories() []*GitHub {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	all := make([]*GitHub, 0, len(h.reposByID))
 	for _, in := range h.installOrder {
 		for _, s := range in.repos {
@@ -749,16 +562,14 @@ func (h *Hub) allRepositories() []*GitHub {
 
 // notifyDueChanged wakes Run: something may become due sooner than it knows.
 func (h *Hub) notifyDueChanged() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	close(h.dueChanged)
 	h.dueChanged = make(chan struct{})
 }
 
 // whenDueChanges returns what is closed when something may become due sooner.
 func whenDueChanges(h *Hub) <-chan struct{} {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	return h.dueChanged
 }
 
@@ -793,7 +604,39 @@ func (h *Hub) Run(ctx context.Context, clock Clock) {
 
 // accountJSON renders an account, once.
 func (h *Hub) accountJSON(login string) any {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	return renderOnce(h.renderedAccounts, login, func() object { return accountJSON(login, accountID(login)) })
+}
+
+// RenameApp gives an App another name, in all repositories at once: its slug and its bot's login are other ones from
+// now on, also on what it wrote before. Its id and its bot's stay. It may be named as before or as now. No event tells
+// of it.
+func RenameApp(g *GitHub, slug, name string) {
+	repos := []*GitHub{g}
+	if h := hubOf(g); h != nil {
+		repos = h.allRepositories()
+		if own := h.options.App.Slug; slug == own || slug == AppSlug(g, own) {
+			h.appSlug.Store(name)
+		}
+	}
+	for _, g := range repos {
+		enterAppName(g, slug, name)
+	}
+}
+
+// hubOf is the Hub of a repository; nil: it stands alone.
+func hubOf(g *GitHub) *Hub {
+	defer g.mu.held()()
+	if g.webhook == nil {
+		return nil
+	}
+	h, _ := g.webhook.hub.(*Hub)
+	return h
+}
+
+func enterAppName(g *GitHub, slug, name string) {
+	defer g.mu.held()()
+	first := or(g.firstSlug[slug], slug)
+	g.newSlugs[first], g.firstSlug[name] = name, first
+	g.forgetRendered()
 }

@@ -32,7 +32,6 @@ func allHubRoutes() []hubRoute {
 		{route{method: "GET", pattern: repoPattern + "/installation"}, true, (*Hub).getRepoInstallation},
 		{route{method: "GET", pattern: "/installation/repositories"}, false, (*Hub).listRepositories},
 		{route{method: "GET", pattern: "/app/hook/deliveries"}, true, (*Hub).listDeliveries},
-		{route{method: "GET", pattern: "/app/hook/deliveries/{n:delivery_id}"}, true, (*Hub).getDelivery},
 		{route{method: "POST", pattern: "/app/hook/deliveries/{n:delivery_id}/attempts"}, true, (*Hub).createRedelivery},
 		{route{method: "POST", pattern: conversionPattern}, false, nil},
 	}
@@ -72,10 +71,7 @@ func (h *Hub) answerAppRequest(r *routedRequest) routeAnswer {
 		r.params = params
 		return hubRoutes[i].handle(h, r, asks)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.unknownRequests = append(h.unknownRequests, r.Method+" "+r.path)
-	return answerNotFound()
+	return h.answerUnknown(r)
 }
 
 func (h *Hub) appJSON() object {
@@ -101,8 +97,7 @@ func (h *Hub) subscribedEvents() []string {
 
 func (h *Hub) getApp(_ *routedRequest, _ credential) routeAnswer {
 	o := h.appJSON()
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	n := 0
 	for _, in := range h.installOrder {
 		if !in.deleted && in.id != 0 {
@@ -116,8 +111,7 @@ func (h *Hub) getApp(_ *routedRequest, _ credential) routeAnswer {
 // installationJSON shows an installation as it is now.
 func (h *Hub) installationJSON(in *installation) object {
 	account := h.accountJSON(in.account)
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	suspender := any(nil)
 	if !in.suspended.IsZero() {
 		suspender = renderOnce(h.renderedAccounts, in.account, func() object { return accountJSON(in.account, accountID(in.account)) })
@@ -137,13 +131,12 @@ func (h *Hub) installationJSON(in *installation) object {
 }
 
 func (h *Hub) activeInstallations() []*installation {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	return slices.DeleteFunc(slices.Clone(h.installOrder), func(in *installation) bool { return in.deleted || in.id == 0 })
 }
 
 func (h *Hub) listInstallations(r *routedRequest, _ credential) routeAnswer {
-	return answerList(r, h.activeInstallations(), func(in *installation) any { return h.installationJSON(in) }, "")
+	return answerList(r, h.activeInstallations(), h.installationJSON)
 }
 
 func (h *Hub) getInstallation(r *routedRequest, _ credential) routeAnswer {
@@ -177,9 +170,7 @@ func (h *Hub) createToken(r *routedRequest, _ credential) routeAnswer {
 		return refusal
 	}
 	out := object{
-		"token":                text,
-		"expires_at":           timeOrNull(t.expires),
-		"permissions":          h.options.Permissions,
+		"token": text, "expires_at": timeOrNull(t.expires), "permissions": h.options.Permissions,
 		"repository_selection": "selected",
 	}
 	if t.onlyRepos != nil {
@@ -194,8 +185,7 @@ func (h *Hub) createToken(r *routedRequest, _ credential) routeAnswer {
 
 // mintChosen makes a token of an installation for the repositories that are named, or returns GitHub's refusal.
 func mintChosen(h *Hub, id int64, names []string, ids []int64) (text string, t *installationToken, refusal routeAnswer) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	found := h.installations[id]
 	switch {
 	case found == nil, found.deleted, found.id == 0:
@@ -215,8 +205,7 @@ func mintChosen(h *Hub, id int64, names []string, ids []int64) (text string, t *
 
 // reposOfToken returns the repositories that a token reaches.
 func reposOfToken(h *Hub, t *installationToken) (all []*hubRepo) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	for _, s := range t.installation.repos {
 		if t.onlyRepos == nil || t.onlyRepos[s] {
 			all = append(all, s)
@@ -243,13 +232,12 @@ func (in *installation) chooseRepos(names []string, ids []int64) (only map[*hubR
 
 // fullJSON renders a repository in full.
 func (s *hubRepo) fullJSON() any {
-	s.github.mu.Lock()
-	defer s.github.mu.Unlock()
+	defer s.github.mu.held()()
 	return s.github.repoJSON(s.github.owner)
 }
 
 func (h *Hub) listRepositories(r *routedRequest, asks credential) routeAnswer {
-	a := answerList(r, reposOfToken(h, asks.token), func(s *hubRepo) any { return s.fullJSON() }, "repositories")
+	a := answerCounted(r, "repositories", reposOfToken(h, asks.token), (*hubRepo).fullJSON)
 	a.body.(object)["repository_selection"] = "selected"
 	return a
 }
@@ -280,8 +268,7 @@ func (h *Hub) listDeliveries(r *routedRequest, _ credential) routeAnswer {
 	per = min(per, 100)
 	before, _ := strconv.ParseInt(strings.TrimPrefix(r.queryParam("cursor"), "v1_"), 10, 64)
 	status := r.queryParam("status")
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	items, more := []any{}, int64(0)
 	for _, d := range slices.Backward(h.deliveries.tried) {
 		switch {
@@ -313,28 +300,9 @@ func (h *Hub) findDelivery(r *routedRequest) *HookDelivery {
 	return d
 }
 
-func (h *Hub) getDelivery(r *routedRequest, _ credential) routeAnswer {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	d := h.findDelivery(r)
-	if d == nil {
-		return answerNotFound()
-	}
-	o := deliveryJSON(d)
-	o["url"] = d.url
-	headers := object{}
-	for name, values := range deliveryHeaders(d, h.options.withCreated(h.created.Load())) {
-		headers[name] = strings.Join(values, ", ")
-	}
-	o["request"] = object{"headers": headers, "payload": rawOrNull(d.Payload)}
-	o["response"] = object{"headers": object{}, "payload": ""}
-	return answerOK(o)
-}
-
 // createRedelivery sends a delivery again, as a new one with the same guid.
 func (h *Hub) createRedelivery(r *routedRequest, _ credential) routeAnswer {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	d := h.findDelivery(r)
 	switch {
 	case d == nil:
@@ -378,7 +346,7 @@ func (r *routedRequest) answerForm(made *registry) routeAnswer {
 }
 
 func answerPage(status int, text string) routeAnswer {
-	return routeAnswer{status: status, raw: []byte(text), header: map[string]string{"Content-Type": "text/html; charset=utf-8"}}
+	return answerRaw(status, "text/html; charset=utf-8", []byte(text))
 }
 
 // conversionPattern is where a code is exchanged.

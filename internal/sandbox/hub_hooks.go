@@ -9,10 +9,10 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -25,38 +25,6 @@ const deliveryTimeout = 10 * time.Second
 
 // maxKeptPayloads is how many of the deliveries that arrived keep their payload.
 const maxKeptPayloads = 5000
-
-// A HookDelivery is a webhook that was sent, or is to be.
-type HookDelivery struct {
-	ID           int64
-	GUID         string // X-GitHub-Delivery: a redelivery has that of the first
-	Event        string
-	Action       string
-	Installation int64
-	Repository   int64     // id; 0 for none
-	Name         string    // of the repository, as owner/name; "" for none
-	Emitted      time.Time // when it happened
-	Redelivery   bool
-	Payload      []byte // nil for an old one that arrived
-
-	Delivered time.Time     // when it was tried; zero: not yet
-	Duration  time.Duration // how long that took
-	Status    string        // OK, or what went wrong
-	Code      int           // of the answer; 0: there was none
-
-	url  string
-	fate Fate
-}
-
-// OK reports whether the delivery arrived.
-func (d HookDelivery) OK() bool { return d.Status == "OK" }
-
-// Fate says how a delivery is disturbed on its way.
-type Fate struct {
-	Lost  bool          // it is not sent, and GitHub does not know that: it is in no list
-	Drop  bool          // it is not sent, and is listed as one that could not connect
-	Delay time.Duration // it comes so much later
-}
 
 // deliveryQueue holds the Hub's deliveries, waiting and tried. The Hub's lock guards it.
 type deliveryQueue struct {
@@ -71,18 +39,10 @@ type deliveryQueue struct {
 	decideFate   func(HookDelivery) Fate
 }
 
-// webhookTarget is the receiver of a repository's events.
-type webhookTarget struct {
-	hub          *Hub
-	installation int64
-	repository   int64
-}
-
 // DisturbDeliveries sets a function that decides the fate of each delivery, redeliveries included. It is called with
 // the delivery before it is sent, and must not call the Hub. nil disturbs none.
 func (h *Hub) DisturbDeliveries(f func(HookDelivery) Fate) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	h.deliveries.decideFate = f
 }
 
@@ -90,10 +50,11 @@ func (h *Hub) DisturbDeliveries(f func(HookDelivery) Fate) {
 // for payloads that are never read.
 func (h *Hub) MuteWebhooks() { h.muted.Store(true) }
 
+func (h *Hub) isMuted() bool { return h.muted.Load() }
+
 // queueEvent queues the delivery of an event, unless the installation is suspended or deleted.
 func (h *Hub) queueEvent(d *HookDelivery) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	if in := h.installations[d.Installation]; in != nil && d.Event != "installation" && (in.deleted || !in.suspended.IsZero()) {
 		return
 	}
@@ -135,8 +96,7 @@ func (h *Hub) notifyWaiting() {
 
 // TakeDeliveries returns the waiting deliveries and counts them as delivered, for callers that send them themselves.
 func (h *Hub) TakeDeliveries() []HookDelivery {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	var all []HookDelivery
 	for _, d := range h.deliveries.queue {
 		d.Delivered, d.Status, d.Code = h.options.Now(), "OK", http.StatusAccepted
@@ -149,8 +109,7 @@ func (h *Hub) TakeDeliveries() []HookDelivery {
 
 // Deliveries lists the deliveries that were tried so far, oldest first.
 func (h *Hub) Deliveries() []HookDelivery {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	all := make([]HookDelivery, 0, len(h.deliveries.tried))
 	for _, d := range h.deliveries.tried {
 		all = append(all, *d)
@@ -160,8 +119,7 @@ func (h *Hub) Deliveries() []HookDelivery {
 
 // deliveriesLeft returns how many deliveries are left, and what is closed when that may have changed.
 func deliveriesLeft(h *Hub) (left int, changed <-chan struct{}) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	return h.deliveries.pending, h.deliveries.changed
 }
 
@@ -180,34 +138,6 @@ func (h *Hub) WaitDelivered(ctx context.Context) error {
 	}
 }
 
-// Redeliver sends a delivery again, as an administrator does in the browser.
-func (h *Hub) Redeliver(id int64) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	d := h.deliveries.byID[id]
-	if d == nil || d.Delivered.IsZero() || d.Payload == nil {
-		return fmt.Errorf("deliver %d again: there is none", id)
-	}
-	h.queueRedelivery(d)
-	return nil
-}
-
-// Ping sends the event by which GitHub tries out a webhook.
-func (h *Hub) Ping() {
-	payload := renderJSON(object{
-		"zen": "Keep it logically awesome.", "hook_id": 4711,
-		"hook": object{
-			"type": "App", "id": 4711, "name": "web", "active": true, "events": h.subscribedEvents(), "app_id": h.options.App.ID,
-			"config": object{
-				"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": "https://coordinator.invalid/webhook",
-			},
-			"created_at": timeOrNull(h.createdAt), "updated_at": timeOrNull(h.createdAt), "url": apiRoot + "/app/hook/config",
-			"ping_url": apiRoot + "/app/hook/pings", "deliveries_url": apiRoot + "/app/hook/deliveries",
-		},
-	})
-	h.queueEvent(&HookDelivery{Event: "ping", Emitted: h.options.Now(), Payload: payload})
-}
-
 // announceInstallation sends an event of an installation.
 func (h *Hub) announceInstallation(installation int64, event, action string, fields object) {
 	in := h.findInstallation(installation)
@@ -215,17 +145,14 @@ func (h *Hub) announceInstallation(installation int64, event, action string, fie
 		return
 	}
 	o := object{"action": action, "installation": h.installationJSON(in), "sender": h.accountJSON(in.account)}
-	for name, value := range fields {
-		o[name] = value
-	}
+	maps.Copy(o, fields)
 	h.queueEvent(&HookDelivery{Event: event, Action: action, Installation: installation, Emitted: h.options.Now(), Payload: renderJSON(o)})
 	h.notifyDueChanged()
 }
 
 // minimalReposJSON lists repositories as installation events do.
 func (h *Hub) minimalReposJSON(sites []*hubRepo) []any {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	all := []any{}
 	for _, s := range sites {
 		repo := s.name[len(s.installation.account)+1:]
@@ -278,7 +205,7 @@ func (h *Hub) DeliverTo(ctx context.Context, url string, client *http.Client) {
 	}
 	stays := *client
 	stays.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	h.deliverQueued(ctx, url, func(ctx context.Context, d HookDelivery) (int, error) {
+	h.deliverQueued(ctx, func(ctx context.Context, d HookDelivery) (int, error) {
 		req, err := h.DeliveryRequest(ctx, url, d)
 		if err != nil {
 			return 0, err
@@ -295,7 +222,7 @@ func (h *Hub) DeliverTo(ctx context.Context, url string, client *http.Client) {
 
 // DeliverFunc hands the events to f until ctx ends, without a network. An error of f is a failed delivery.
 func (h *Hub) DeliverFunc(ctx context.Context, f func(event, guid string, payload []byte) error) {
-	h.deliverQueued(ctx, "", func(_ context.Context, d HookDelivery) (int, error) {
+	h.deliverQueued(ctx, func(_ context.Context, d HookDelivery) (int, error) {
 		code := http.StatusAccepted
 		if f(d.Event, d.GUID, d.Payload) != nil {
 			code = http.StatusInternalServerError
@@ -306,7 +233,7 @@ func (h *Hub) DeliverFunc(ctx context.Context, f func(event, guid string, payloa
 
 // deliverQueued sends deliveries, as many at a time as the options say, and returns when all that it began have
 // ended.
-func (h *Hub) deliverQueued(ctx context.Context, url string, send func(context.Context, HookDelivery) (int, error)) {
+func (h *Hub) deliverQueued(ctx context.Context, send func(context.Context, HookDelivery) (int, error)) {
 	var workers sync.WaitGroup
 	for range max(h.options.ParallelDeliveries, 1) {
 		workers.Go(func() {
@@ -316,11 +243,11 @@ func (h *Hub) deliverQueued(ctx context.Context, url string, send func(context.C
 				case err != nil:
 					return
 				case d.fate.Delay <= 0:
-					h.attemptDelivery(ctx, url, d, send)
+					h.attemptDelivery(ctx, d, send)
 				default:
 					workers.Go(func() {
 						if h.options.Sleep(ctx, d.fate.Delay) == nil {
-							h.attemptDelivery(ctx, url, d, send)
+							h.attemptDelivery(ctx, d, send)
 						}
 					})
 				}
@@ -332,8 +259,7 @@ func (h *Hub) deliverQueued(ctx context.Context, url string, send func(context.C
 
 // takeDelivery takes a queued delivery; nil: there is none until changed is closed.
 func takeDelivery(h *Hub) (d *HookDelivery, changed <-chan struct{}) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	q := &h.deliveries
 	if len(q.queue) > 0 {
 		d, q.queue[0] = q.queue[0], nil
@@ -361,7 +287,7 @@ func (h *Hub) nextDelivery(ctx context.Context) (*HookDelivery, error) {
 }
 
 // attemptDelivery makes one delivery and keeps its result.
-func (h *Hub) attemptDelivery(ctx context.Context, url string, d *HookDelivery, send func(context.Context, HookDelivery) (int, error)) {
+func (h *Hub) attemptDelivery(ctx context.Context, d *HookDelivery, send func(context.Context, HookDelivery) (int, error)) {
 	began := h.options.Now()
 	code, err := 0, error(nil)
 	if d.fate.Drop {
@@ -381,9 +307,8 @@ func (h *Hub) attemptDelivery(ctx context.Context, url string, d *HookDelivery, 
 	case code < 200 || code > 299:
 		status = fmt.Sprintf("Invalid HTTP Response: %d", code)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	d.Delivered, d.Duration, d.Status, d.Code, d.url = h.options.Now(), h.options.Now().Sub(began), status, code, url
+	defer h.mu.held()()
+	d.Delivered, d.Duration, d.Status, d.Code = h.options.Now(), h.options.Now().Sub(began), status, code
 	h.recordTried(d)
 	h.notifyWaiting()
 }
@@ -403,11 +328,4 @@ func (h *Hub) recordTried(d *HookDelivery) {
 		}
 		q.payloadsFrom++
 	}
-}
-
-func rawOrNull(b []byte) any {
-	if b == nil {
-		return nil
-	}
-	return json.RawMessage(b)
 }

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -26,7 +25,7 @@ type AppCredentials struct {
 
 // A registry makes Apps from manifests.
 type registry struct {
-	mu      sync.Mutex
+	mu      lock
 	pending map[string]pendingApp // by code
 }
 
@@ -99,8 +98,7 @@ func (r *registry) takeManifest(owner, manifest, state string, now time.Time) (t
 	if err != nil {
 		return "", "Redirect url must be a valid URL" // unreachable: it was read before
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.mu.held()()
 	code := randomHex(20)
 	if r.pending == nil {
 		r.pending = map[string]pendingApp{}
@@ -123,8 +121,7 @@ func randomHex(n int) string {
 
 // takeCode returns what a code stands for, once and within its hour.
 func (r *registry) takeCode(code string, now time.Time) (made pendingApp, found bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.mu.held()()
 	made, found = r.pending[code]
 	delete(r.pending, code)
 	return made, found && now.Sub(made.at) <= manifestCodeLife

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -99,7 +98,7 @@ func spendingKindOf(method, path string) spendingKind {
 // budget counts the requests of one token, or one installation, against its limits. A GitHub alone has one of its
 // own; in a Hub all repositories of an installation share one.
 type budget struct {
-	mu      sync.Mutex
+	mu      lock
 	holder  string // its name in GitHub's message when the limit is reached
 	limit   int
 	used    int
@@ -129,8 +128,7 @@ func (b *budget) renewHour(now time.Time) {
 // spendRequest takes a request out of the budget. If the budget does not allow it, it returns GitHub's refusal and
 // false.
 func (b *budget) spendRequest(r *routedRequest) (routeAnswer, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer b.mu.held()()
 	b.renewHour(r.now)
 	if r.path == "/rate_limit" {
 		return routeAnswer{}, true
@@ -158,10 +156,8 @@ func (b *budget) spendRequest(r *routedRequest) (routeAnswer, bool) {
 // GraphQLPoints counts the points that all queries so far have cost, of all repositories that share the budget. Those
 // of an hour are limited as requests are; the points of a minute, of which a query is one, are others.
 func GraphQLPoints(g *GitHub) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.budget.mu.Lock()
-	defer g.budget.mu.Unlock()
+	defer g.mu.held()()
+	defer g.budget.mu.held()()
 	return g.budget.pointsGQL
 }
 
@@ -187,8 +183,7 @@ func (b *budget) recordSpending(kind spendingKind, now time.Time) (routeAnswer, 
 			}
 			a := answerError(403, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
 			return routeAnswer{
-				status: a.status,
-				body:   a.body,
+				status: a.status, body: a.body,
 				header: map[string]string{"Retry-After": strconv.Itoa(max(int((wait+time.Second-1)/time.Second), 1))},
 			}, false
 		}
@@ -201,8 +196,7 @@ func (b *budget) recordSpending(kind spendingKind, now time.Time) (routeAnswer, 
 
 // refundRequest gives back the cost of a request that was answered 304.
 func (b *budget) refundRequest() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer b.mu.held()()
 	if b.used > 0 {
 		b.used--
 	}
@@ -215,8 +209,7 @@ func (b *budget) refundRequest() {
 
 // countInFlight changes the number of requests under way.
 func (b *budget) countInFlight(by int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer b.mu.held()()
 	b.inFlight += by
 }
 
@@ -226,16 +219,14 @@ type budgetState struct {
 }
 
 func (b *budget) currentState() budgetState {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer b.mu.held()()
 	return budgetState{limit: b.limit, used: b.used, usedGQL: b.usedGQL, reset: b.reset}
 }
 
 // PeakUsage returns the highest counts of an installation in any minute so far.
 func (h *Hub) PeakUsage(installation int64) Usage {
 	if in := h.findInstallation(installation); in != nil {
-		in.budget.mu.Lock()
-		defer in.budget.mu.Unlock()
+		defer in.budget.mu.held()()
 		return in.budget.peak
 	}
 	return Usage{}
@@ -244,8 +235,7 @@ func (h *Hub) PeakUsage(installation int64) Usage {
 // RefusedRequests counts the requests of an installation that met a secondary limit.
 func (h *Hub) RefusedRequests(installation int64) int {
 	if in := h.findInstallation(installation); in != nil {
-		in.budget.mu.Lock()
-		defer in.budget.mu.Unlock()
+		defer in.budget.mu.held()()
 		return in.budget.refusals
 	}
 	return 0
@@ -259,8 +249,7 @@ func (h *Hub) Usage(installation int64, from, to time.Time) Usage {
 		return u
 	}
 	b := in.budget
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer b.mu.held()()
 	start := 0
 	if !from.IsZero() {
 		start, _ = slices.BinarySearchFunc(b.ledger, from.UnixNano(), func(s spending, at int64) int {

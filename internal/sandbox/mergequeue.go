@@ -22,7 +22,7 @@ func Enqueue(g *GitHub, number int, commit, by string) error {
 		g.queue = append(g.queue, e)
 		g.queued[p.baseBranch] = true
 		g.emitPullEvent(p, "enqueued", e.by, nil)
-		buildGroup(g, e, commit, now)
+		g.buildGroup(e, commit, now)
 		return nil
 	})
 }
@@ -34,8 +34,8 @@ func BuildGroup(g *GitHub, number int, commit string) error {
 		if i < 0 {
 			return fmt.Errorf("#%d is in no merge queue", p.number)
 		}
-		destroyGroup(g, g.queue[i], "invalidated")
-		buildGroup(g, g.queue[i], commit, now)
+		g.destroyGroup(g.queue[i], "invalidated")
+		g.buildGroup(g.queue[i], commit, now)
 		return nil
 	})
 }
@@ -47,7 +47,7 @@ func Dequeue(g *GitHub, number int) error {
 		if i < 0 {
 			return fmt.Errorf("#%d is in no merge queue", p.number)
 		}
-		leaveQueue(g, i)
+		g.leaveQueue(i)
 		return nil
 	})
 }
@@ -69,8 +69,7 @@ func MergeQueued(g *GitHub, number int) error {
 // takeGroup takes the group of a pull request out of the queue, as the new tip of its base, and returns the numbers of
 // its pull requests; none: it has no group.
 func takeGroup(g *GitHub, number int) (merged []int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	i := slices.IndexFunc(g.queue, func(e *queueEntry) bool { return e.pull.number == number })
 	if i < 0 || g.queue[i].head == "" {
 		return nil
@@ -79,37 +78,12 @@ func takeGroup(g *GitHub, number int) (merged []int) {
 	for _, e := range slices.Clone(g.queue[:i+1]) {
 		if e.pull.baseBranch == base {
 			merged = append(merged, e.pull.number)
-			destroyGroup(g, e, "merged")
+			g.destroyGroup(e, "merged")
 		}
 	}
 	g.queue = slices.DeleteFunc(g.queue, func(e *queueEntry) bool { return slices.Contains(merged, e.pull.number) })
 	g.ensureBranch(base).tip = tip
 	return merged
-}
-
-func buildGroup(g *GitHub, e *queueEntry, commitName string, now time.Time) {
-	e.base = g.ensureBranch(e.pull.baseBranch).tip
-	for _, before := range g.queue {
-		if before == e {
-			break
-		}
-		if before.pull.baseBranch == e.pull.baseBranch && before.head != "" {
-			e.base = before.head
-		}
-	}
-	e.head = SHA(commitName)
-	g.addCommit(&commit{
-		sha: e.head, parents: []string{e.base, e.pull.head}, author: e.pull.author, committer: "web-flow",
-		message: fmt.Sprintf("Merge pull request #%d", e.pull.number), pushedAt: now,
-	})
-	g.branches[e.branchName()] = &branch{name: e.branchName(), tip: e.head}
-	for _, s := range g.suitesOn(e.head) {
-		if s.unannounced && s.app == g.app {
-			s.unannounced = false
-			g.emitSuiteEvent(s, "requested")
-		}
-	}
-	emitGroupEvent(g, e, "checks_requested", nil)
 }
 
 // A Group is a commit of the merge queue.
@@ -121,8 +95,7 @@ type Group struct {
 
 // Groups are the groups whose commits are built, in the queue's order.
 func Groups(g *GitHub) (all []Group) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	for _, e := range g.queue {
 		if e.head != "" {
 			all = append(all, Group{e.head, e.branchName(), e.pull.number})

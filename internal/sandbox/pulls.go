@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// people are those who work on pull requests.
+type people struct{ actions }
+
 // PullSpec describes a pull request to open.
 type PullSpec struct {
 	Number       int    // default: the next
@@ -28,30 +31,6 @@ type PullSpec struct {
 	Opened       time.Time     // default: now. Its head is pushed now in any case
 	Commit       CommitSpec    // people of the head; default: the author
 	PushedBy     string        // who pushed the head; default: the author
-}
-
-// toldFiles are the files that the pull request changes, as they were told.
-func (p *pullRequest) toldFiles() []ChangedFile { return p.diffs.filesAgainst(p.head, p.baseBranch) }
-
-// baseOf is the base whose files a commit of the pull request shows where it has none of its own: the test merge those
-// of the base now, a head those of the base against which it was pushed.
-func (p *pullRequest) baseOf(ref string) string {
-	if ref == MergeSHA(p.head) {
-		return p.baseBranch
-	}
-	if ref == p.headBranch {
-		ref = p.head
-	}
-	return p.diffs.contents[ref].base
-}
-
-// changedLines are the lines that the pull request adds and removes.
-func (p *pullRequest) changedLines() (added, removed int) {
-	for _, f := range p.toldFiles() {
-		more, less := f.changedLines()
-		added, removed = added+more, removed+less
-	}
-	return added, removed
 }
 
 // CommitSpec describes a commit that is pushed: its people and its message.
@@ -84,122 +63,15 @@ type PushSpec struct {
 	Moves  []string      // authors whose reviews of the head before GitHub shows on the new one from now on
 }
 
-type pullRequest struct {
-	number         int
-	title          string
-	body           string
-	author         string
-	head           string
-	allHeads       []string // all that it ever had
-	shownCommits   []string // commits that it shows: since the last force-push
-	headBranch     string
-	baseBranch     string
-	baseSHA        string
-	fork           bool
-	headOwner      string // of the repository that the head lives in
-	draft          bool
-	closed         bool
-	merged         bool
-	labels         []string
-	diffs          pullDiffs
-	changedCount   int
-	created        time.Time
-	updated        time.Time
-	closedAt       time.Time
-	comments       []*issueComment
-	reviews        []*review
-	threads        []*reviewThread
-	timeline       []*timelineEvent
-	reviewRequests []*reviewRequest
-	minimalJSON    minimalPullCache
-
-	teamRequests []string
-	locked       bool
-	stack        *pullStack // nil: it is in none
-}
-
-type issueComment struct {
-	id       int64
-	author   string
-	body     string
-	created  time.Time
-	updated  time.Time
-	editor   string
-	editedAt time.Time
-
-	reactions []commentReaction
-}
-
-// commentReaction is somebody's reaction to an issue comment.
-type commentReaction struct {
-	id      int64
-	by      string
-	content string
-	at      time.Time
-}
-
-type review struct {
-	id          int64
-	author      string
-	state       string
-	body        string
-	commit      string
-	submitted   time.Time
-	editor      string
-	editedAt    time.Time
-	dismissedBy string // by whom
-}
-
-// reviewThread is a review thread: the comment that opened it, and the replies.
-type reviewThread struct {
-	comments   []*reviewComment
-	path       string
-	line       int
-	outdated   bool
-	resolvedBy string // by whom
-}
-
-type reviewComment struct {
-	id             int64
-	reviewID       int64
-	author         string
-	body           string
-	originalCommit string // the one it was written on
-	created        time.Time
-	editor         string
-	editedAt       time.Time
-}
-
-// timelineEvent is an entry of the timeline.
-type timelineEvent struct {
-	id             int64
-	kind           string // as REST calls it
-	actor          string
-	at             time.Time
-	old, new       string // branches or commits
-	requestedLogin string // whose review was requested
-	label          string
-	reviewID       int64
-	dismissedState string // of a review before it was dismissed
-}
-
-// reviewRequest is a review that was asked for and stands until it comes.
-type reviewRequest struct {
-	login     string
-	fulfilled bool
-}
-
 // OpenPull opens a pull request and returns its number.
-func (g *GitHub) OpenPull(s PullSpec) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return openPull(g, s).number
+func (g *people) OpenPull(s PullSpec) int {
+	defer g.mu.held()()
+	return g.openPull(s).number
 }
 
 // CheckOpening says what is wrong with a pull request that is to be opened: its head is there, and changes other files.
 func CheckOpening(g *GitHub, s PullSpec) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	known, isTold := g.diffs.told[headOnBase{SHA(or(s.Head, "a1")), or(s.Base, g.defaultBranch)}]
 	if isTold && s.Files != nil && !slices.Equal(known, s.Files) {
 		return fmt.Errorf("commit %s is there and changes other files: open another one, or do not say what it changes", or(s.Head, "a1"))
@@ -208,7 +80,7 @@ func CheckOpening(g *GitHub, s PullSpec) error {
 }
 
 // openPull opens a pull request.
-func openPull(g *GitHub, s PullSpec) *pullRequest {
+func (g *people) openPull(s PullSpec) *pullRequest {
 	now := g.carryOutDue()
 	p := &pullRequest{
 		number: s.Number, title: s.Title, body: s.Body, author: s.Author,
@@ -251,54 +123,27 @@ func (c CommitSpec) signedIfBy(pusher, author string) CommitSpec {
 	return c
 }
 
-func or(s, preset string) string {
-	if s == "" {
-		return preset
-	}
-	return s
-}
-
 // setHead gives p a new head. The commit is known from then on, and so is its test merge.
-func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parents []string, now time.Time) {
+func (g *people) setHead(p *pullRequest, sha string, by CommitSpec, parents []string, now time.Time) {
 	author := or(by.Author, p.author)
 	g.addCommit(
 		&commit{
-			sha:       sha,
-			parents:   parents,
-			author:    author,
-			committer: or(by.Committer, author),
-			coauthors: by.CoAuthors,
-			message:   by.Message,
-			verified:  by.Signature == Signed,
-			pushedAt:  now,
+			sha: sha, parents: parents, author: author, committer: or(by.Committer, author), coauthors: by.CoAuthors,
+			message: by.Message, verified: by.Signature == Signed, pushedAt: now,
 		},
 	)
 	g.commits[MergeSHA(sha)] = &commit{
-		sha:       MergeSHA(sha),
-		parents:   []string{p.baseSHA, sha},
-		author:    author,
-		committer: "web-flow",
-		message:   "Merge",
-		pushedAt:  now,
+		sha: MergeSHA(sha), parents: []string{p.baseSHA, sha}, author: author, committer: "web-flow", message: "Merge",
+		pushedAt: now,
 	}
 	g.index.addHead(p, sha)
 	p.head, p.allHeads, p.shownCommits = sha, append(p.allHeads, sha), append(p.shownCommits, sha)
-	noteMergeBase(g, p, sha, p.baseBranch)
-}
-
-// A branchPush is an entry of a repository's activity list.
-type branchPush struct {
-	id            int64
-	owner, branch string // of the repository
-	before, after string // commits
-	kind          string // as REST calls it
-	actor         string
-	at            time.Time
+	g.noteMergeBase(p, sha, p.baseBranch)
 }
 
 // announceHead enters a new head into the activity list of its repository and sends its events: the push, and the check
 // suite that is requested from the App.
-func (g *GitHub) announceHead(p *pullRequest, before, by, kind string) {
+func (g *people) announceHead(p *pullRequest, before, by, kind string) {
 	g.activity = append(g.activity, branchPush{
 		id: int64(len(g.activity) + 1), owner: p.headOwner, branch: p.headBranch,
 		before: before, after: p.head, kind: kind, actor: by, at: g.now(),
@@ -319,7 +164,7 @@ func (g *GitHub) announceHead(p *pullRequest, before, by, kind string) {
 
 // Push gives a pull request a new head, or one that it had before. That one changes what it changed: it is an error if
 // s says something else.
-func (g *GitHub) Push(number int, head string, s PushSpec) error {
+func (g *people) Push(number int, head string, s PushSpec) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		err := p.diffs.tellPush(pushedHead{
 			name: head, head: SHA(head), base: p.baseBranch, before: p.head, files: s.Files, isSame: s.Same, but: s.But,
@@ -328,7 +173,7 @@ func (g *GitHub) Push(number int, head string, s PushSpec) error {
 			return err
 		}
 		before, by := p.head, or(s.By, p.author)
-		dropFromQueue(g, p)
+		g.dropFromQueue(p)
 		parents := []string{before}
 		if s.Force {
 			p.shownCommits, parents = nil, []string{p.baseSHA}
@@ -354,19 +199,9 @@ func (g *GitHub) Push(number int, head string, s PushSpec) error {
 	})
 }
 
-// moveReviews shows the reviews of some authors on the new head, as GitHub does after some pushes.
-func (p *pullRequest) moveReviews(before string, authors []string) {
-	for _, v := range p.reviews {
-		if v.commit == before && slices.ContainsFunc(authors, func(a string) bool { return strings.EqualFold(a, v.author) }) {
-			v.commit = p.head
-		}
-	}
-}
-
 // changePull carries out a change of a pull request, which thereby counts as updated.
-func (g *GitHub) changePull(number int, f func(p *pullRequest, now time.Time) error) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (g *people) changePull(number int, f func(p *pullRequest, now time.Time) error) error {
+	defer g.mu.held()()
 	p := g.pulls[number]
 	if p == nil {
 		return fmt.Errorf("change pull request #%d: there is none", number)
@@ -379,32 +214,17 @@ func (g *GitHub) changePull(number int, f func(p *pullRequest, now time.Time) er
 	return nil
 }
 
-func (g *GitHub) addTimelineEvent(p *pullRequest, h timelineEvent) {
-	h.id, h.at = g.newID(), g.now()
-	p.timeline = append(p.timeline, &h)
-}
-
-// emitBaseChange sends the event of a changed base; ref and sha are the old ones.
-func (g *GitHub) emitBaseChange(p *pullRequest, ref, sha, by string) {
-	g.emitPullEvent(
-		p,
-		"edited",
-		or(by, p.author),
-		object{"changes": object{"base": object{"ref": object{"from": ref}, "sha": object{"from": sha}}}},
-	)
-}
-
 // Retarget gives a pull request another base. Files are what its head changes against that one; without them it changes
 // there what it changed against this one, unless it was told otherwise before.
-func (g *GitHub) Retarget(number int, base, by string, files ...ChangedFile) error {
+func (g *people) Retarget(number int, base, by string, files ...ChangedFile) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		if err := p.diffs.tellBase(p.head, base, files); err != nil {
 			return err
 		}
-		dropFromQueue(g, p)
+		g.dropFromQueue(p)
 		old, tip := p.baseBranch, p.baseSHA
 		p.baseBranch, p.baseSHA = base, g.ensureBranch(base).tip
-		noteMergeBase(g, p, p.head, base)
+		g.noteMergeBase(p, p.head, base)
 		g.addTimelineEvent(p, timelineEvent{kind: "base_ref_changed", actor: or(by, p.author), old: old, new: base})
 		g.emitBaseChange(p, old, tip, by)
 		return nil
@@ -413,27 +233,27 @@ func (g *GitHub) Retarget(number int, base, by string, files ...ChangedFile) err
 
 // RetargetAfterMerge gives a pull request the base of its base branch, as GitHub does when that branch was merged
 // and deleted.
-func (g *GitHub) RetargetAfterMerge(number int, into, by string) error {
-	return g.changePull(number, func(p *pullRequest, now time.Time) error { return retargetAfterMerge(g, p, into, by, now) })
+func (g *people) RetargetAfterMerge(number int, into, by string) error {
+	return g.changePull(number, func(p *pullRequest, now time.Time) error { return g.retargetAfterMerge(p, into, by, now) })
 }
 
-func retargetAfterMerge(g *GitHub, p *pullRequest, into, by string, now time.Time) error {
+func (g *people) retargetAfterMerge(p *pullRequest, into, by string, now time.Time) error {
 	if err := p.diffs.tellBase(p.head, into, nil); err != nil {
 		return err
 	}
 	old, tip := p.baseBranch, p.baseSHA
 	p.baseBranch, p.baseSHA, p.updated = into, g.ensureBranch(into).tip, now
-	noteMergeBase(g, p, p.head, into)
+	g.noteMergeBase(p, p.head, into)
 	g.addTimelineEvent(p, timelineEvent{kind: "automatic_base_change_succeeded", actor: or(by, p.author), old: old, new: into})
 	g.emitBaseChange(p, old, tip, by)
 	return nil
 }
 
 // Close closes a pull request.
-func (g *GitHub) Close(number int, by string) error {
+func (g *people) Close(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		p.closed, p.closedAt = true, now
-		dropFromQueue(g, p)
+		g.dropFromQueue(p)
 		g.addTimelineEvent(p, timelineEvent{kind: "closed", actor: or(by, p.author)})
 		p.updated = now
 		g.emitPullEvent(p, "closed", or(by, p.author), nil)
@@ -443,19 +263,19 @@ func (g *GitHub) Close(number int, by string) error {
 
 // Merge merges a pull request, whatever its checks say. With a layer of a stack GitHub merges those below, and the next
 // one above gets the trunk as base. That GitHub rebases it, too, is told as a push.
-func (g *GitHub) Merge(number int, by string) error {
+func (g *people) Merge(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		for _, layer := range append(p.openBelow(), p) {
-			mergePull(g, layer, by, now)
+			g.mergePull(layer, by, now)
 		}
 		if next := p.nextAbove(); next != nil {
-			return retargetAfterMerge(g, next, p.stack.trunk, by, now)
+			return g.retargetAfterMerge(next, p.stack.trunk, by, now)
 		}
 		return nil
 	})
 }
 
-func mergePull(g *GitHub, p *pullRequest, by string, now time.Time) {
+func (g *people) mergePull(p *pullRequest, by string, now time.Time) {
 	p.closed, p.merged, p.closedAt = true, true, now
 	if from := g.branches[p.headBranch]; from != nil && !p.fork && from.tip == p.head { // it has files of its own
 		maps.Copy(g.filesAt(p.baseBranch), g.files[p.headBranch])
@@ -466,7 +286,7 @@ func mergePull(g *GitHub, p *pullRequest, by string, now time.Time) {
 }
 
 // Reopen opens a closed pull request again.
-func (g *GitHub) Reopen(number int, by string) error {
+func (g *people) Reopen(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		p.closed, p.closedAt = false, time.Time{}
 		g.addTimelineEvent(p, timelineEvent{kind: "reopened", actor: or(by, p.author)})
@@ -476,7 +296,7 @@ func (g *GitHub) Reopen(number int, by string) error {
 }
 
 // ConvertToDraft makes a pull request a draft.
-func (g *GitHub) ConvertToDraft(number int, by string) error {
+func (g *people) ConvertToDraft(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		p.draft = true
 		g.addTimelineEvent(p, timelineEvent{kind: "convert_to_draft", actor: or(by, p.author)})
@@ -486,7 +306,7 @@ func (g *GitHub) ConvertToDraft(number int, by string) error {
 }
 
 // MarkReady marks a draft as ready for review.
-func (g *GitHub) MarkReady(number int, by string) error {
+func (g *people) MarkReady(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		p.draft = false
 		g.addTimelineEvent(p, timelineEvent{kind: "ready_for_review", actor: or(by, p.author)})
@@ -496,7 +316,7 @@ func (g *GitHub) MarkReady(number int, by string) error {
 }
 
 // AddLabel adds a label.
-func (g *GitHub) AddLabel(number int, label, by string) error {
+func (g *people) AddLabel(number int, label, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		if !slices.Contains(p.labels, label) {
 			p.labels = append(p.labels, label)
@@ -508,7 +328,7 @@ func (g *GitHub) AddLabel(number int, label, by string) error {
 }
 
 // RemoveLabel takes a label away.
-func (g *GitHub) RemoveLabel(number int, label, by string) error {
+func (g *people) RemoveLabel(number int, label, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		if i := slices.Index(p.labels, label); i >= 0 {
 			p.labels = slices.Delete(slices.Clone(p.labels), i, i+1)
@@ -520,9 +340,8 @@ func (g *GitHub) RemoveLabel(number int, label, by string) error {
 }
 
 // Head returns the current head of a pull request, "" if there is none.
-func (g *GitHub) Head(number int) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (g *people) Head(number int) string {
+	defer g.mu.held()()
 	if p := g.pulls[number]; p != nil {
 		return p.head
 	}
@@ -542,78 +361,72 @@ func checkTextLength(text string) error {
 }
 
 // Comment writes an issue comment on a pull request and returns its id.
-func (g *GitHub) Comment(number int, by, body string) (int64, error) {
+func (g *people) Comment(number int, by, body string) (int64, error) {
 	var id int64
 	err := g.changePull(number, func(p *pullRequest, now time.Time) error {
 		if err := checkTextLength(body); err != nil {
 			return fmt.Errorf("comment: %w", err)
 		}
-		c := g.addComment(p, by, body, now)
-		id, p.updated = c.id, now
-		g.emitCommentEvent(p, c, "created", by, nil)
+		id = g.addComment(p, by, body, now).id
 		return nil
 	})
 	return id, err
 }
 
-func (g *GitHub) addComment(p *pullRequest, by, body string, now time.Time) *issueComment {
-	c := &issueComment{id: g.newID(), author: by, body: body, created: now, updated: now}
+func (g *people) addComment(p *pullRequest, by, body string, now time.Time) *issueComment {
+	c := &issueComment{pull: p, id: g.newID(), author: by, body: body, created: now, updated: now}
 	p.comments = append(p.comments, c)
-	g.index.pullByComment[c.id] = p
+	g.index.comments[c.id] = c
+	p.updated = now
+	g.emitCommentEvent(c, "created", by, nil)
 	return c
 }
 
 // EditComment changes an issue comment.
-func (g *GitHub) EditComment(id int64, editor, body string) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (g *people) EditComment(id int64, editor, body string) error {
+	return changeText(g, "edit comment", g.index.comments, id, body, func(c *issueComment, now time.Time) {
+		g.editComment(c, or(editor, c.author), body, now)
+	})
+}
+
+func (g *people) editComment(c *issueComment, editor, body string, now time.Time) {
+	from := c.body
+	c.body, c.editor, c.editedAt, c.updated, c.pull.updated = body, editor, now, now, now
+	g.emitCommentEvent(c, "edited", editor, bodyChangeJSON(from))
+}
+
+// changeText changes a comment or a review; body is its new text.
+func changeText[T any](g *people, verb string, all map[int64]*T, id int64, body string, f func(*T, time.Time)) error {
+	defer g.mu.held()()
 	now := g.carryOutDue()
-	p, c := g.findComment(id)
-	if c == nil {
-		return fmt.Errorf("edit comment %d: there is none", id)
+	if all[id] == nil {
+		return fmt.Errorf("%s %d: there is none", verb, id)
 	}
 	if err := checkTextLength(body); err != nil {
-		return fmt.Errorf("edit comment %d: %w", id, err)
+		return fmt.Errorf("%s %d: %w", verb, id, err)
 	}
-	from := c.body
-	c.body, c.editor, c.editedAt, c.updated, p.updated = body, or(editor, c.author), now, now, now
-	g.emitCommentEvent(p, c, "edited", c.editor, bodyChangeJSON(from))
+	f(all[id], now)
 	return nil
 }
 
 // DeleteComment deletes an issue comment.
-func (g *GitHub) DeleteComment(id int64) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.carryOutDue()
-	p, c := g.findComment(id)
-	if c == nil {
-		return fmt.Errorf("delete comment %d: there is none", id)
-	}
-	p.comments = slices.DeleteFunc(slices.Clone(p.comments), func(x *issueComment) bool { return x == c })
-	p.updated = now
-	g.emitCommentEvent(p, c, "deleted", c.author, nil)
-	return nil
+func (g *people) DeleteComment(id int64) error {
+	return changeText(g, "delete comment", g.index.comments, id, "", func(c *issueComment, now time.Time) {
+		g.deleteComment(c, c.author, now)
+	})
 }
 
-// bodyChangeJSON returns the "changes" of an event about an edited text.
-func bodyChangeJSON(from string) object { return object{"body": object{"from": from}} }
-
-func (g *GitHub) findComment(id int64) (*pullRequest, *issueComment) {
-	if p := g.index.pullByComment[id]; p != nil {
-		for _, c := range p.comments {
-			if c.id == id {
-				return p, c
-			}
-		}
-	}
-	return nil, nil
+func (g *people) deleteComment(c *issueComment, by string, now time.Time) {
+	p := c.pull
+	p.comments = slices.DeleteFunc(slices.Clone(p.comments), func(x *issueComment) bool { return x == c })
+	delete(g.index.comments, c.id)
+	p.updated = now
+	g.emitCommentEvent(c, "deleted", by, nil)
 }
 
 // NewestComment returns the newest issue comment by a login on a pull request, 0 if there is none.
-func (g *GitHub) NewestComment(number int, by string) int64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (g *people) NewestComment(number int, by string) int64 {
+	defer g.mu.held()()
 	if p := g.pulls[number]; p != nil {
 		for _, c := range slices.Backward(p.comments) {
 			if strings.EqualFold(c.author, by) {
@@ -641,124 +454,83 @@ type LineComment struct {
 }
 
 // Review submits a review and returns its id.
-func (g *GitHub) Review(number int, s ReviewSpec) (int64, error) {
+func (g *people) Review(number int, s ReviewSpec) (int64, error) {
 	var id int64
 	err := g.changePull(number, func(p *pullRequest, now time.Time) error {
 		if err := checkTextLength(s.Body); err != nil {
 			return fmt.Errorf("review: %w", err)
 		}
-		r := &review{
-			id:        g.newID(),
-			author:    s.By,
-			state:     strings.ToUpper(or(s.State, "COMMENTED")),
-			body:      s.Body,
-			commit:    p.head,
-			submitted: now,
-		}
+		r := g.addReview(p, s.By, strings.ToUpper(or(s.State, "COMMENTED")), s.Body, now)
 		if s.Commit != "" {
 			r.commit = SHA(s.Commit)
 		}
-		id, p.reviews = r.id, append(p.reviews, r)
-		g.index.pullByReview[id] = p
+		id = r.id
 		for _, c := range s.Comments {
-			opened := &reviewComment{id: g.newID(), reviewID: r.id, author: s.By, body: c.Body, originalCommit: r.commit, created: now}
-			p.threads = append(p.threads, &reviewThread{comments: []*reviewComment{opened}, path: c.Path, line: c.Line})
+			t := &reviewThread{pull: p, path: c.Path, line: c.Line}
+			g.addReviewComment(t, r, c.Body, r.commit)
+			p.threads = append(p.threads, t)
 		}
 		for _, q := range p.reviewRequests { // a request stands until the review has come
 			q.fulfilled = q.fulfilled || strings.EqualFold(q.login, s.By)
 		}
 		p.updated = now
-		g.emitReviewEvent(p, r, "submitted", s.By, nil)
+		g.emitReviewEvent(r, "submitted", s.By, nil)
 		for _, t := range p.threads[len(p.threads)-len(s.Comments):] {
-			g.emitReviewCommentEvent(p, t, t.comments[0])
+			g.emitReviewCommentEvent(t.comments[0])
 		}
 		return nil
 	})
 	return id, err
 }
 
+func (g *people) addReview(p *pullRequest, by, state, body string, now time.Time) *review {
+	r := &review{pull: p, id: g.newID(), author: by, state: state, body: body, commit: p.head, submitted: now}
+	p.reviews = append(p.reviews, r)
+	g.index.reviews[r.id] = r
+	return r
+}
+
+func (g *people) addReviewComment(t *reviewThread, r *review, body, on string) *reviewComment {
+	c := &reviewComment{
+		thread: t, review: r, id: g.newID(), author: r.author, body: body, originalCommit: on, created: r.submitted,
+	}
+	t.comments = append(t.comments, c)
+	return c
+}
+
 // EditReview changes a review's text.
-func (g *GitHub) EditReview(id int64, editor, body string) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.carryOutDue()
-	p, r := g.findReview(id)
-	if r == nil {
-		return fmt.Errorf("edit review %d: there is none", id)
-	}
-	if err := checkTextLength(body); err != nil {
-		return fmt.Errorf("edit review %d: %w", id, err)
-	}
-	from := r.body
-	r.body, r.editor, r.editedAt, p.updated = body, or(editor, r.author), now, now
-	g.emitReviewEvent(p, r, "edited", r.editor, bodyChangeJSON(from))
-	return nil
-}
-
-func (g *GitHub) findReview(id int64) (*pullRequest, *review) {
-	if p := g.index.pullByReview[id]; p != nil {
-		for _, r := range p.reviews {
-			if r.id == id {
-				return p, r
-			}
-		}
-	}
-	return nil, nil
-}
-
-// NewestReview returns the newest review by a login on a pull request, 0 if there is none.
-func (g *GitHub) NewestReview(number int, by string) int64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if p := g.pulls[number]; p != nil {
-		for _, r := range slices.Backward(p.reviews) {
-			if strings.EqualFold(r.author, by) {
-				return r.id
-			}
-		}
-	}
-	return 0
+func (g *people) EditReview(id int64, editor, body string) error {
+	return changeText(g, "edit review", g.index.reviews, id, body, func(r *review, now time.Time) {
+		from := r.body
+		r.body, r.editor, r.editedAt, r.pull.updated = body, or(editor, r.author), now, now
+		g.emitReviewEvent(r, "edited", r.editor, bodyChangeJSON(from))
+	})
 }
 
 // DismissReview dismisses a review. GitHub shows it with that state from then on and forgets what it was.
-func (g *GitHub) DismissReview(id int64, who string) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.carryOutDue()
-	p, r := g.findReview(id)
-	if r == nil {
-		return fmt.Errorf("dismiss review %d: there is none", id)
-	}
-	g.addTimelineEvent(p, timelineEvent{kind: "review_dismissed", actor: who, reviewID: r.id, dismissedState: strings.ToLower(r.state)})
-	r.state, r.dismissedBy, p.updated = "DISMISSED", who, now
-	g.emitReviewEvent(p, r, "dismissed", who, nil)
-	return nil
+func (g *people) DismissReview(id int64, who string) error {
+	return changeText(g, "dismiss review", g.index.reviews, id, "", func(r *review, now time.Time) {
+		was := strings.ToLower(r.state)
+		g.addTimelineEvent(r.pull, timelineEvent{kind: "review_dismissed", actor: who, review: r, dismissedState: was})
+		r.state, r.dismissedBy, r.pull.updated = "DISMISSED", who, now
+		g.emitReviewEvent(r, "dismissed", who, nil)
+	})
 }
 
 // ReplyInThread answers in the newest thread that opener began ("" for anybody's). GitHub makes of it a review that
 // holds nothing but the reply, whose id is returned.
-func (g *GitHub) ReplyInThread(number int, opener, by, body string) (int64, error) {
+func (g *people) ReplyInThread(number int, opener, by, body string) (int64, error) {
 	var id int64
 	err := g.changePull(number, func(p *pullRequest, now time.Time) error {
 		for _, t := range slices.Backward(p.threads) {
 			if opener != "" && !strings.EqualFold(t.comments[0].author, opener) {
 				continue
 			}
-			r := &review{id: g.newID(), author: by, state: "COMMENTED", commit: p.head, submitted: now}
-			p.reviews = append(p.reviews, r)
-			g.index.pullByReview[r.id] = p
-			reply := &reviewComment{
-				id:             g.newID(),
-				reviewID:       r.id,
-				author:         by,
-				body:           body,
-				originalCommit: t.comments[0].originalCommit,
-				created:        now,
-			}
-			t.comments = append(t.comments, reply)
+			r := g.addReview(p, by, "COMMENTED", "", now)
+			reply := g.addReviewComment(t, r, body, t.comments[0].originalCommit)
 			id, p.updated = r.id, now
-			g.emitReviewEvent(p, r, "submitted", by, nil)
-			g.emitReviewCommentEvent(p, t, reply)
+			g.emitReviewEvent(r, "submitted", by, nil)
+			g.emitReviewCommentEvent(reply)
 			return nil
 		}
 		return fmt.Errorf("answer %q: there is no thread", opener)
@@ -767,32 +539,31 @@ func (g *GitHub) ReplyInThread(number int, opener, by, body string) (int64, erro
 }
 
 // ResolveThreads resolves all threads that opener began.
-func (g *GitHub) ResolveThreads(number int, opener, who string) error {
-	return g.changeThreads(number, opener, func(p *pullRequest, t *reviewThread) {
+func (g *people) ResolveThreads(number int, opener, who string) error {
+	return g.changeThreads(number, opener, func(t *reviewThread) {
 		t.resolvedBy = who
-		g.emitThreadEvent(p, t, "resolved", who)
+		g.emitThreadEvent(t, "resolved", who)
 	})
 }
 
 // UnresolveThreads opens all threads that opener began again.
-func (g *GitHub) UnresolveThreads(number int, opener string) error {
-	return g.changeThreads(number, opener, func(p *pullRequest, t *reviewThread) {
+func (g *people) UnresolveThreads(number int, opener string) error {
+	return g.changeThreads(number, opener, func(t *reviewThread) {
 		who := t.resolvedBy
 		t.resolvedBy = ""
-		g.emitThreadEvent(p, t, "unresolved", who)
+		g.emitThreadEvent(t, "unresolved", who)
 	})
 }
 
 // OutdateThreads marks all threads that opener began as outdated, as GitHub does when their lines have changed.
-func (g *GitHub) OutdateThreads(number int, opener string) error {
-	return g.changeThreads(number, opener, func(_ *pullRequest, t *reviewThread) { t.outdated = true })
+func (g *people) OutdateThreads(number int, opener string) error {
+	return g.changeThreads(number, opener, func(t *reviewThread) { t.outdated = true })
 }
 
 // changeThreads calls f with each thread that opener began. A resolved thread changes no pull request: its
 // updated_at stays.
-func (g *GitHub) changeThreads(number int, opener string, f func(*pullRequest, *reviewThread)) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (g *people) changeThreads(number int, opener string, f func(*reviewThread)) error {
+	defer g.mu.held()()
 	p := g.pulls[number]
 	if p == nil {
 		return fmt.Errorf("change threads of #%d: there is no such pull request", number)
@@ -800,7 +571,7 @@ func (g *GitHub) changeThreads(number int, opener string, f func(*pullRequest, *
 	found := false
 	for _, t := range p.threads {
 		if strings.EqualFold(t.comments[0].author, opener) {
-			f(p, t)
+			f(t)
 			found = true
 		}
 	}
@@ -811,7 +582,7 @@ func (g *GitHub) changeThreads(number int, opener string, f func(*pullRequest, *
 }
 
 // RequestReview requests a review from a login, as a person would.
-func (g *GitHub) RequestReview(number int, login, by string) error {
+func (g *people) RequestReview(number int, login, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		g.requestReview(p, login, or(by, p.author))
 		g.emitReviewRequested(p, login, or(by, p.author))
@@ -819,7 +590,7 @@ func (g *GitHub) RequestReview(number int, login, by string) error {
 	})
 }
 
-func (g *GitHub) requestReview(p *pullRequest, login, by string) {
+func (g *people) requestReview(p *pullRequest, login, by string) {
 	p.reviewRequests = append(
 		slices.DeleteFunc(p.reviewRequests, func(q *reviewRequest) bool { return strings.EqualFold(q.login, login) }),
 		&reviewRequest{login: login},
@@ -827,68 +598,76 @@ func (g *GitHub) requestReview(p *pullRequest, login, by string) {
 	g.addTimelineEvent(p, timelineEvent{kind: "review_requested", actor: by, requestedLogin: login})
 }
 
-func (g *GitHub) emitReviewRequested(p *pullRequest, login, by string) {
-	g.emitPullEvent(p, "review_requested", by, object{"requested_reviewer": g.requesteeJSON(login)})
+// A mergeQueue is all of a repository's.
+type mergeQueue struct {
+	announcer
+	queue  []*queueEntry   // in their order
+	queued map[string]bool // branches that have a merge queue
 }
 
-// A queueEntry is a pull request in the merge queue of its base.
-type queueEntry struct {
-	pull       *pullRequest
-	by         string
-	at         time.Time
-	head, base string // commits of its group; "": none is built
-}
-
-func (e *queueEntry) branchName() string {
-	return fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", e.pull.baseBranch, e.pull.number, e.base)
+func (g *mergeQueue) buildGroup(e *queueEntry, commitName string, now time.Time) {
+	e.base = g.ensureBranch(e.pull.baseBranch).tip
+	for _, before := range g.queue {
+		if before == e {
+			break
+		}
+		if before.pull.baseBranch == e.pull.baseBranch && before.head != "" {
+			e.base = before.head
+		}
+	}
+	e.head = SHA(commitName)
+	g.addCommit(&commit{
+		sha: e.head, parents: []string{e.base, e.pull.head}, author: e.pull.author, committer: "web-flow",
+		message: fmt.Sprintf("Merge pull request #%d", e.pull.number), pushedAt: now,
+	})
+	g.branches[e.branchName()] = &branch{name: e.branchName(), tip: e.head}
+	for _, s := range g.suitesOn(e.head) {
+		if s.unannounced && s.app == g.app {
+			s.unannounced = false
+			g.emitSuiteEvent(s, "requested")
+		}
+	}
+	g.emitGroupEvent(e, "checks_requested", nil)
 }
 
 // leaveQueue takes an entry out of the queue.
-func leaveQueue(g *GitHub, i int) {
+func (g *mergeQueue) leaveQueue(i int) {
 	left := g.queue[i]
 	g.queue = slices.Delete(g.queue, i, i+1)
-	destroyGroup(g, left, "dequeued")
+	g.destroyGroup(left, "dequeued")
 	for _, e := range g.queue[i:] {
 		if e.pull.baseBranch == left.pull.baseBranch {
-			destroyGroup(g, e, "invalidated")
+			g.destroyGroup(e, "invalidated")
 		}
 	}
 }
 
 // dropFromQueue takes a pull request out of the queue that was pushed to, retargeted or closed, as GitHub does.
-func dropFromQueue(g *GitHub, p *pullRequest) {
+func (g *mergeQueue) dropFromQueue(p *pullRequest) {
 	if i := slices.IndexFunc(g.queue, func(e *queueEntry) bool { return e.pull == p }); i >= 0 {
-		leaveQueue(g, i)
+		g.leaveQueue(i)
 	}
 }
 
 // destroyGroup removes the commit of an entry's group, if it is built.
-func destroyGroup(g *GitHub, e *queueEntry, why string) {
+func (g *mergeQueue) destroyGroup(e *queueEntry, why string) {
 	if e.head == "" {
 		return
 	}
-	emitGroupEvent(g, e, "destroyed", object{"reason": why})
+	g.emitGroupEvent(e, "destroyed", object{"reason": why})
 	delete(g.branches, e.branchName())
 	e.head, e.base = "", ""
 }
 
 // AddTeam adds a team of the owner's with access to the repository, or sets its members.
 func AddTeam(g *GitHub, slug string, members ...string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.teams == nil {
-		g.teams = map[string][]string{}
-	}
+	defer g.mu.held()()
 	g.teams[slug] = members
 }
 
 // HideTeam keeps a team's members from the token: it lacks members: read.
 func HideTeam(g *GitHub, slug string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.hiddenTeams == nil {
-		g.hiddenTeams = map[string]bool{}
-	}
+	defer g.mu.held()()
 	g.hiddenTeams[slug] = true
 }
 
@@ -922,29 +701,6 @@ func requestTeam(g *GitHub, p *pullRequest, team string) {
 	g.written.RequestedReviews = append(g.written.RequestedReviews, g.owner+"/"+team)
 }
 
-func requestedTeamsJSON(g *GitHub, p *pullRequest) []any {
-	out := []any{}
-	for _, team := range p.teamRequests {
-		api := "https://api.github.com/organizations/1/team/1"
-		out = append(out, object{
-			"id": 1, "node_id": nodeID("T", 1), "name": team, "slug": team, "description": nil, "privacy": "closed",
-			"notification_setting": "notifications_enabled", "permission": "push", "parent": nil, "url": api, "type": "organization",
-			"html_url": "https://github.com/orgs/" + g.owner + "/teams/" + team, "members_url": api + "/members{/member}",
-			"repositories_url": api + "/repos",
-		})
-	}
-	return out
-}
-
-// A pullStack is a stack of pull requests, in public preview since 2026-07-30: each targets the branch of the one
-// below, and GitHub merges them together into the trunk, the base of the lowest one. Its layers come from there, those
-// that are merged included. Source: GitHub's documentation and reference of gh-stack.
-type pullStack struct {
-	number int
-	trunk  string
-	layers []*pullRequest
-}
-
 // Stack puts a pull request upon another one, which is the top of a stack or begins one. No event tells of it.
 func Stack(g *GitHub, number, upon int) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
@@ -971,34 +727,4 @@ func Stack(g *GitHub, number, upon int) error {
 		s.layers, p.stack = append(s.layers, p), s
 		return nil
 	})
-}
-
-// stackJSON renders the stack of a layer.
-func stackJSON(g *GitHub, p *pullRequest) object {
-	s := p.stack
-	return object{
-		"id": 7_000_000 + s.number, "number": s.number, "size": len(s.layers), "position": slices.Index(s.layers, p) + 1,
-		"base": object{"ref": s.trunk, "sha": g.ensureBranch(s.trunk).tip},
-	}
-}
-
-// openBelow are the open layers of its stack below p, from the bottom.
-func (p *pullRequest) openBelow() []*pullRequest {
-	if p.stack == nil {
-		return nil
-	}
-	below := p.stack.layers[:slices.Index(p.stack.layers, p)]
-	return slices.DeleteFunc(slices.Clone(below), func(o *pullRequest) bool { return o.closed })
-}
-
-// nextAbove is the lowest open layer of its stack above p; nil if there is none.
-func (p *pullRequest) nextAbove() *pullRequest {
-	if p.stack == nil {
-		return nil
-	}
-	above := p.stack.layers[slices.Index(p.stack.layers, p)+1:]
-	if i := slices.IndexFunc(above, func(o *pullRequest) bool { return !o.closed }); i >= 0 {
-		return above[i]
-	}
-	return nil
 }

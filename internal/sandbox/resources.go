@@ -15,45 +15,57 @@ import (
 
 func pullRoutes() []route {
 	return []route{
-		{method: "GET", pattern: "R/pulls", handle: (*GitHub).listPulls},
-		{method: "GET", pattern: "R/pulls/comments/{n:comment_id}", handle: (*GitHub).getReviewComment},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}", handle: onPull((*GitHub).getPull)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/files", handle: onPull((*GitHub).listFiles)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/commits", handle: onPull((*GitHub).listCommits)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/comments", handle: onPull((*GitHub).listReviewComments)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews", handle: onPull((*GitHub).listReviews)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews/{n:review_id}", handle: onPull((*GitHub).getReview)},
-		{
-			method:  "GET",
-			pattern: "R/pulls/{n:pull_number}/reviews/{n:review_id}/comments",
-			handle:  onPull((*GitHub).listCommentsOfReview),
-		},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/requested_reviewers", handle: onPull((*GitHub).listRequested)},
-		{method: "POST", pattern: "R/pulls/{n:pull_number}/requested_reviewers", handle: onPull((*GitHub).requestReviewers)},
-		{method: "GET", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).getComment},
-		{method: "PATCH", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).updateComment},
-		{method: "DELETE", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).removeComment},
-		{method: "GET", pattern: "R/issues/comments/{n:comment_id}/reactions", handle: listReactions},
-		{method: "POST", pattern: "R/issues/comments/{n:comment_id}/reactions", handle: createReaction},
-		{method: "GET", pattern: "R/issues/{n:issue_number}/comments", handle: onPull((*GitHub).listComments)},
-		{method: "POST", pattern: "R/issues/{n:issue_number}/comments", handle: onPull((*GitHub).createComment)},
-		{method: "GET", pattern: "R/issues/{n:issue_number}/timeline", handle: onPull((*GitHub).listTimeline)},
-		{method: "GET", pattern: "R/issues/{n:issue_number}/events", handle: onPull((*GitHub).listTimeline)},
+		onGet("R/pulls", listPulls),
+		onGet("R/pulls/{n:pull_number}", onPull(getPull)),
+		onGet("R/pulls/{n:pull_number}/files", onPull(listFiles)),
+		onGet("R/pulls/{n:pull_number}/commits", onPull(listCommits)),
+		onGet("R/pulls/{n:pull_number}/comments", onPull(listReviewComments)),
+		onGet("R/pulls/{n:pull_number}/reviews", onPull(listReviews)),
+		onGet("R/pulls/{n:pull_number}/reviews/{n:review_id}", onPull(getReview)),
+		onPost("R/pulls/{n:pull_number}/requested_reviewers", onPull(requestReviewers)),
+		onGet("R/issues/comments/{n:comment_id}", onComment(getComment)),
+		{method: "PATCH", pattern: "R/issues/comments/{n:comment_id}", handle: onComment(updateComment)},
+		{method: "DELETE", pattern: "R/issues/comments/{n:comment_id}", handle: onComment(removeComment)},
+		onPost("R/issues/comments/{n:comment_id}/reactions", onComment(createReaction)),
+		onGet("R/issues/{n:issue_number}/comments", onPull(listComments)),
+		onPost("R/issues/{n:issue_number}/comments", onPull(createComment)),
+		onGet("R/issues/{n:issue_number}/timeline", onPull(listTimeline)),
 	}
 }
 
-// onPull finds the pull request that a route names.
-func onPull(f func(*GitHub, *routedRequest, *pullRequest) routeAnswer) func(*GitHub, *routedRequest) routeAnswer {
+// onFound answers with what f makes of the thing that a route names, and 404 where find finds none.
+func onFound[T comparable](find func(*GitHub, *routedRequest) T, f func(*GitHub, *routedRequest, T) routeAnswer) handler {
 	return func(g *GitHub, r *routedRequest) routeAnswer {
-		n := r.intParam("pull_number") + r.intParam("issue_number") // a route has one of them
-		if p := g.pulls[int(n)]; p != nil {
-			return f(g, r, p)
+		var none T
+		if x := find(g, r); x != none {
+			return f(g, r, x)
 		}
 		return answerNotFound()
 	}
 }
 
-func (g *GitHub) listPulls(r *routedRequest) routeAnswer {
+func onPull(f func(*GitHub, *routedRequest, *pullRequest) routeAnswer) handler {
+	return onFound(func(g *GitHub, r *routedRequest) *pullRequest {
+		return g.pulls[int(r.intParam("pull_number")+r.intParam("issue_number"))] // a route has one of them
+	}, f)
+}
+
+func onComment(f func(*GitHub, *routedRequest, *issueComment) routeAnswer) handler {
+	return onFound(func(g *GitHub, r *routedRequest) *issueComment { return g.index.comments[r.intParam("comment_id")] }, f)
+}
+
+// onCommit hands on the commit that a route names; GitHub refuses a ref that it does not know with 422.
+func onCommit(f func(*GitHub, *routedRequest, *commit) routeAnswer) handler {
+	return func(g *GitHub, r *routedRequest) routeAnswer {
+		ref := r.params["ref"] + r.params["commit_sha"] // a route has one of them
+		if c := g.commits[g.resolveRef(ref)]; c != nil {
+			return f(g, r, c)
+		}
+		return answerError(422, "No commit found for SHA: "+ref)
+	}
+}
+
+func listPulls(g *GitHub, r *routedRequest) routeAnswer {
 	state, head, base := or(r.queryParam("state"), "open"), r.queryParam("head"), r.queryParam("base")
 	all := slices.DeleteFunc(slices.Clone(g.index.pullsByNumber), func(p *pullRequest) bool {
 		return state != "all" && (state == "closed") != p.closed || head != "" && head != p.headOwner+":"+p.headBranch ||
@@ -70,106 +82,44 @@ func (g *GitHub) listPulls(r *routedRequest) routeAnswer {
 		r.queryParam("direction") == "" && or(r.queryParam("sort"), "created") == "created" {
 		slices.Reverse(all)
 	}
-	return answerList(r, all, func(p *pullRequest) any { return g.pullJSON(p) }, "")
+	return answerList(r, all, g.pullJSON)
 }
 
-func (g *GitHub) getPull(_ *routedRequest, p *pullRequest) routeAnswer {
+func getPull(g *GitHub, _ *routedRequest, p *pullRequest) routeAnswer {
 	return answerOK(g.pullJSON(p))
 }
 
 // listFiles lists at most 3,000 files and, like GitHub, does not say that there are more.
-func (g *GitHub) listFiles(r *routedRequest, p *pullRequest) routeAnswer {
+func listFiles(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	files := p.diffs.changesAgainst(p.head, p.baseBranch)
-	return answerList(r, files[:min(len(files), 3000)], func(f ChangedFile) any { return g.fileJSON(p.head, f) }, "")
+	return answerList(r, files[:min(len(files), 3000)], func(f ChangedFile) object { return g.fileJSON(p.head, f) })
 }
 
 // listCommits lists at most 250 commits.
-func (g *GitHub) listCommits(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(
-		r,
-		p.shownCommits[:min(len(p.shownCommits), 250)],
-		func(sha string) any { return g.commitJSON(g.commits[sha]) },
-		"",
-	)
+func listCommits(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
+	shown := p.shownCommits[:min(len(p.shownCommits), 250)]
+	return answerList(r, shown, func(sha string) object { return g.commitJSON(g.commits[sha]) })
 }
 
-func (g *GitHub) listReviews(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(r, p.reviews, func(v *review) any { return g.reviewJSON(p, v) }, "")
+func listReviews(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
+	return answerList(r, p.reviews, g.reviewJSON)
 }
 
-func (g *GitHub) getReview(r *routedRequest, p *pullRequest) routeAnswer {
-	for _, v := range p.reviews {
-		if v.id == r.intParam("review_id") {
-			return answerOK(g.reviewJSON(p, v))
-		}
+func getReview(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
+	if v := g.index.reviews[r.intParam("review_id")]; v != nil && v.pull == p {
+		return answerOK(g.reviewJSON(v))
 	}
 	return answerNotFound()
 }
 
-// threadComment is a comment on the diff with its thread.
-type threadComment struct {
-	thread  *reviewThread
-	comment *reviewComment
-}
-
-func (p *pullRequest) reviewComments(review int64) []threadComment {
-	var all []threadComment
-	for _, t := range p.threads {
-		for _, c := range t.comments {
-			if review == 0 || c.reviewID == review {
-				all = append(all, threadComment{t, c})
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b threadComment) int { return int(a.comment.id - b.comment.id) })
-	return all
-}
-
-func (g *GitHub) listReviewComments(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(
-		r,
-		p.reviewComments(0),
-		func(c threadComment) any { return g.reviewCommentJSON(p, c.thread, c.comment) },
-		"",
-	)
-}
-
-// listCommentsOfReview shows fewer fields of a comment than the other endpoints, and the position of an outdated one
-// as null.
-func (g *GitHub) listCommentsOfReview(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(r, p.reviewComments(r.intParam("review_id")), func(c threadComment) any {
-		o := g.reviewCommentJSON(p, c.thread, c.comment)
-		if c.thread.outdated {
-			o["position"] = nil
-		}
-		for _, missing := range []string{
-			"line", "original_line", "start_line", "original_start_line", "side", "start_side", "subject_type",
-		} {
-			delete(o, missing)
-		}
-		return o
-	}, "")
-}
-
-func (g *GitHub) getReviewComment(r *routedRequest) routeAnswer {
-	for _, p := range g.index.pullsByNumber {
-		for _, c := range p.reviewComments(0) {
-			if c.comment.id == r.intParam("comment_id") {
-				return answerOK(g.reviewCommentJSON(p, c.thread, c.comment))
-			}
-		}
-	}
-	return answerNotFound()
-}
-
-func (g *GitHub) listRequested(_ *routedRequest, p *pullRequest) routeAnswer {
-	return answerOK(object{"users": g.requestedReviewersJSON(p), "teams": requestedTeamsJSON(g, p)})
+func listReviewComments(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
+	return answerList(r, p.reviewComments(0), g.reviewCommentJSON)
 }
 
 // requestReviewers knows Copilot only under its bot's login. People must be collaborators, and the pull request's
 // author is refused. Asked with GITHUB_TOKEN, Copilot never hears of it: only the answer's list of reviewers shows
 // that.
-func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer {
+func requestReviewers(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	var in struct {
 		Reviewers []string `json:"reviewers"`
 		Teams     []string `json:"team_reviewers"`
@@ -212,12 +162,12 @@ func (g *GitHub) notifyReviewerAsked(r *routedRequest, kind, body string) {
 	}
 }
 
-func (g *GitHub) listComments(r *routedRequest, p *pullRequest) routeAnswer {
+func listComments(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	all := p.comments
 	if since, err := time.Parse(time.RFC3339, r.queryParam("since")); err == nil {
 		all = slices.DeleteFunc(slices.Clone(all), func(c *issueComment) bool { return c.updated.Before(since) })
 	}
-	return answerList(r, all, func(c *issueComment) any { return g.commentJSON(p, c) }, "")
+	return answerList(r, all, g.commentJSON)
 }
 
 // decodeCommentBody returns the text of a comment, or the message of GitHub's refusal.
@@ -237,7 +187,7 @@ func (r *routedRequest) decodeCommentBody() (string, string) {
 	return in.Body, ""
 }
 
-func (g *GitHub) createComment(r *routedRequest, p *pullRequest) routeAnswer {
+func createComment(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	body, why := r.decodeCommentBody()
 	if why != "" {
 		return answerError(422, why)
@@ -246,48 +196,28 @@ func (g *GitHub) createComment(r *routedRequest, p *pullRequest) routeAnswer {
 		return answerError(403, "Unable to create comment because issue is locked.")
 	}
 	c := g.addComment(p, g.programLogin(), body, r.now)
-	p.updated = r.now
 	g.written.Comments = append(g.written.Comments, body)
 	g.notifyReviewerAsked(r, "comment", body)
-	g.emitCommentEvent(p, c, "created", g.programLogin(), nil)
-	return answerCreated(g.commentJSON(p, c))
+	return answerCreated(g.commentJSON(c))
 }
 
-func (g *GitHub) getComment(r *routedRequest) routeAnswer {
-	if p, c := g.findComment(r.intParam("comment_id")); c != nil {
-		return answerOK(g.commentJSON(p, c))
-	}
-	return answerNotFound()
+func getComment(g *GitHub, _ *routedRequest, c *issueComment) routeAnswer {
+	return answerOK(g.commentJSON(c))
 }
 
-func (g *GitHub) updateComment(r *routedRequest) routeAnswer {
-	p, c := g.findComment(r.intParam("comment_id"))
-	if c == nil {
-		return answerNotFound()
-	}
+func updateComment(g *GitHub, r *routedRequest, c *issueComment) routeAnswer {
 	body, why := r.decodeCommentBody()
 	if why != "" {
 		return answerError(422, why)
 	}
-	from := c.body
-	c.body, c.editor, c.editedAt, c.updated, p.updated = body, g.programLogin(), r.now, r.now, r.now
-	g.emitCommentEvent(p, c, "edited", g.programLogin(), bodyChangeJSON(from))
-	if g.written.Edited == nil {
-		g.written.Edited = map[int64]bool{}
-	}
+	g.editComment(c, g.programLogin(), body, r.now)
 	g.written.Edited[c.id] = true
 	g.written.Revisions = append(g.written.Revisions, Revision{Comment: c.id, Body: body})
-	return answerOK(g.commentJSON(p, c))
+	return answerOK(g.commentJSON(c))
 }
 
-func (g *GitHub) removeComment(r *routedRequest) routeAnswer {
-	p, c := g.findComment(r.intParam("comment_id"))
-	if c == nil {
-		return answerNotFound()
-	}
-	p.comments = slices.DeleteFunc(slices.Clone(p.comments), func(x *issueComment) bool { return x == c })
-	p.updated = r.now
-	g.emitCommentEvent(p, c, "deleted", g.programLogin(), nil)
+func removeComment(g *GitHub, r *routedRequest, c *issueComment) routeAnswer {
+	g.deleteComment(c, g.programLogin(), r.now)
 	g.written.Deleted = append(g.written.Deleted, c.id)
 	return routeAnswer{status: 204}
 }
@@ -295,11 +225,7 @@ func (g *GitHub) removeComment(r *routedRequest) routeAnswer {
 // reactionContents are the words by which GitHub names reactions.
 var reactionContents = []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
 
-func createReaction(g *GitHub, r *routedRequest) routeAnswer {
-	p, c := g.findComment(r.intParam("comment_id"))
-	if c == nil {
-		return answerNotFound()
-	}
+func createReaction(g *GitHub, r *routedRequest, c *issueComment) routeAnswer {
 	var in struct {
 		Content string `json:"content"`
 	}
@@ -309,83 +235,49 @@ func createReaction(g *GitHub, r *routedRequest) routeAnswer {
 	by := g.programLogin()
 	for _, old := range c.reactions { // one of a kind each: GitHub answers with the one that is there
 		if old.by == by && old.content == in.Content {
-			return answerOK(reactionJSON(g, old))
+			return answerOK(g.reactionJSON(old))
 		}
 	}
 	made := commentReaction{id: g.newID(), by: by, content: in.Content, at: r.now}
 	c.reactions = append(c.reactions, made)
 	g.written.Reactions = append(g.written.Reactions, Reaction{Comment: c.id, Author: c.author, Content: in.Content})
-	p.updated = r.now
-	return answerCreated(reactionJSON(g, made))
+	c.pull.updated = r.now
+	return answerCreated(g.reactionJSON(made))
 }
 
-func listReactions(g *GitHub, r *routedRequest) routeAnswer {
-	_, c := g.findComment(r.intParam("comment_id"))
-	if c == nil {
-		return answerNotFound()
-	}
-	return answerList(r, c.reactions, func(x commentReaction) any { return reactionJSON(g, x) }, "")
-}
-
-func reactionJSON(g *GitHub, x commentReaction) object {
-	return object{
-		"id": x.id, "node_id": nodeID("REA", x.id), "user": g.userJSON(x.by), "content": x.content, "created_at": timeOrNull(x.at),
-	}
-}
-
-func (g *GitHub) listTimeline(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(r, p.timeline, func(h *timelineEvent) any { return g.timelineEventJSON(h) }, "")
+func listTimeline(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
+	return answerList(r, p.timeline, g.timelineEventJSON)
 }
 
 func runRoutes() []route {
 	return []route{
-		{method: "GET", pattern: "R/actions/runs", handle: (*GitHub).listRuns},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}", handle: onRun((*GitHub).getRun)},
-		{
-			method:  "GET",
-			pattern: "R/actions/runs/{n:run_id}/attempts/{n:attempt_number}",
-			handle:  onRun((*GitHub).getAttempt),
-		},
-		{
-			method:  "GET",
-			pattern: "R/actions/runs/{n:run_id}/attempts/{n:attempt_number}/jobs",
-			handle:  onRun((*GitHub).listAttemptJobs),
-		},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}/jobs", handle: onRun((*GitHub).listJobs)},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}/artifacts", handle: onRun(listArtifacts)},
-		{method: "GET", pattern: "R/actions/artifacts/{n:artifact_id}/{archive_format}", handle: getArtifact},
-		{method: "GET", pattern: "/_logs/artifacts/{n:artifact_id}", handle: readArchive},
-		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun", handle: onRun((*GitHub).rerunAll)},
-		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun-failed-jobs", handle: onRun((*GitHub).rerunFailed)},
-		{method: "POST", pattern: "R/actions/runs/{n:run_id}/cancel", handle: onRun((*GitHub).cancelRun)},
-		{method: "POST", pattern: "R/actions/runs/{n:run_id}/force-cancel", handle: onRun((*GitHub).cancelRun)},
-		{method: "GET", pattern: "R/actions/jobs/{n:job_id}", handle: (*GitHub).getJob},
-		{method: "GET", pattern: "R/actions/jobs/{n:job_id}/logs", handle: (*GitHub).getLog},
-		{method: "POST", pattern: "R/actions/jobs/{n:job_id}/rerun", handle: (*GitHub).rerunJob},
-		{method: "GET", pattern: "/_logs/{n:job_id}", handle: (*GitHub).readLog},
-		{method: "GET", pattern: "R/actions/workflows", handle: (*GitHub).listWorkflows},
-		{method: "GET", pattern: "R/actions/workflows/{workflow_id}", handle: (*GitHub).getWorkflow},
-		{method: "GET", pattern: "R/actions/workflows/{workflow_id}/runs", handle: (*GitHub).listRuns},
-		{method: "POST", pattern: "R/actions/workflows/{workflow_id}/dispatches", handle: dispatchWorkflow},
+		onGet("R/actions/runs", listRuns),
+		onGet("R/actions/runs/{n:run_id}", onRun(getRun)),
+		onGet("R/actions/runs/{n:run_id}/attempts/{n:attempt_number}", onRun(getAttempt)),
+		onGet("R/actions/runs/{n:run_id}/jobs", onRun(listJobs)),
+		onGet("R/actions/runs/{n:run_id}/artifacts", onRun(listArtifacts)),
+		onGet("R/actions/artifacts/{n:artifact_id}/{archive_format}", onFound(findArtifact, getArtifact)),
+		onGet("/_logs/artifacts/{n:artifact_id}", readArchive),
+		onPost("R/actions/runs/{n:run_id}/rerun", onRun(rerunAll)),
+		onPost("R/actions/runs/{n:run_id}/rerun-failed-jobs", onRun(rerunFailed)),
+		onPost("R/actions/runs/{n:run_id}/cancel", onRun(cancelRun)),
+		onGet("R/actions/jobs/{n:job_id}/logs", onFound(jobOfRoute, getLog)),
+		onGet("/_logs/{n:job_id}", readLog),
+		onGet("R/actions/workflows", listWorkflows),
+		onGet("R/actions/workflows/{workflow_id}/runs", listRuns),
+		onPost("R/actions/workflows/{workflow_id}/dispatches", dispatchWorkflow),
 	}
 }
 
-func onRun(f func(*GitHub, *routedRequest, *workflowRun) routeAnswer) func(*GitHub, *routedRequest) routeAnswer {
-	return func(g *GitHub, r *routedRequest) routeAnswer {
-		if w := g.findRun(r.intParam("run_id")); w != nil {
-			return f(g, r, w)
-		}
-		return answerNotFound()
-	}
+func onRun(f func(*GitHub, *routedRequest, *workflowRun) routeAnswer) handler {
+	return onFound(func(g *GitHub, r *routedRequest) *workflowRun { return g.index.runByID[r.intParam("run_id")] }, f)
 }
 
-func (r *workflowRun) isOfWorkflow(workflow string) bool {
-	return workflow == "" || workflow == fmt.Sprint(r.workflowID) || workflow == path.Base(r.workflowFile())
-}
+func jobOfRoute(g *GitHub, r *routedRequest) *job { return g.findJob(r.intParam("job_id"), r.now) }
 
 // listRuns answers a filtered list from an index, which lags: a run that is hidden is missing there. A filtered list
 // also ends at 1,000 runs.
-func (g *GitHub) listRuns(r *routedRequest) routeAnswer {
+func listRuns(g *GitHub, r *routedRequest) routeAnswer {
 	filtered := false
 	filter := func(name string) string {
 		v := r.queryParam(name)
@@ -424,13 +316,7 @@ func (g *GitHub) listRuns(r *routedRequest) routeAnswer {
 	if filtered {
 		all = all[:min(len(all), 1000)]
 	}
-	pulls := r.queryParam("exclude_pull_requests") != "true"
-	return answerList(
-		r,
-		all,
-		func(w *workflowRun) any { return g.runJSON(w, w.shownAttempt(r.now), pulls) },
-		"workflow_runs",
-	)
+	return answerCounted(r, "workflow_runs", all, func(w *workflowRun) object { return runAsAsked(g, r, w, w.shownAttempt(r.now)) })
 }
 
 // createdRange reads GitHub's date filter: >=, <=, > and < before a moment, A..B, or a day.
@@ -466,58 +352,42 @@ func createdRange(s string) (since, until time.Time, valid bool) {
 	return since, until, valid
 }
 
-func (g *GitHub) getRun(r *routedRequest, w *workflowRun) routeAnswer {
-	return answerOK(g.runJSON(w, w.shownAttempt(r.now), r.queryParam("exclude_pull_requests") != "true"))
+func getRun(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
+	return answerOK(runAsAsked(g, r, w, w.shownAttempt(r.now)))
 }
 
-// findAttempt returns the attempt of that number; nil if there is none, or if it does not show yet.
-func (r *workflowRun) findAttempt(n int64, now time.Time) *runAttempt {
-	for _, a := range r.attempts {
-		if int64(a.number) == n && a.number <= r.shownAttempt(now).number {
-			return a
-		}
-	}
-	return nil
+func runAsAsked(g *GitHub, r *routedRequest, w *workflowRun, a *runAttempt) object {
+	return g.runJSON(w, a, r.queryParam("exclude_pull_requests") != "true")
 }
 
-func (g *GitHub) getAttempt(r *routedRequest, w *workflowRun) routeAnswer {
+func getAttempt(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
 	if a := w.findAttempt(r.intParam("attempt_number"), r.now); a != nil {
-		return answerOK(g.runJSON(w, a, r.queryParam("exclude_pull_requests") != "true"))
+		return answerOK(runAsAsked(g, r, w, a))
 	}
 	return answerNotFound()
 }
 
-// listAttemptJobs shows the jobs that ran in that attempt, and not those that it kept from an earlier one.
-func (g *GitHub) listAttemptJobs(r *routedRequest, w *workflowRun) routeAnswer {
-	a := w.findAttempt(r.intParam("attempt_number"), r.now)
-	if a == nil {
-		return answerNotFound()
-	}
-	ran := slices.DeleteFunc(slices.Clone(a.listedJobs(r.now)), func(j *job) bool { return j.attempt != a.number })
-	return answerList(r, ran, func(j *job) any { return g.jobJSON(w, j) }, "jobs")
-}
-
 // listJobs lists, behind a run's jobs, also the check runs that were filed into its suite: GitHub takes them for jobs.
-func (g *GitHub) listJobs(r *routedRequest, w *workflowRun) routeAnswer {
+func listJobs(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
 	var all []object
 	for _, j := range w.shownJobs(r.now, r.queryParam("filter") == "all") {
-		all = append(all, g.jobJSON(w, j))
+		all = append(all, g.jobJSON(j))
 	}
 	for _, c := range w.suite.checks {
-		all = append(all, jobOfCheckJSON(g, w, c, r.now))
+		all = append(all, g.jobOfCheckJSON(w, c, r.now))
 	}
-	return answerList(r, all, func(o object) any { return o }, "jobs")
+	return answerCounted(r, "jobs", all, asItIs)
 }
 
-func (g *GitHub) rerunAll(r *routedRequest, w *workflowRun) routeAnswer {
-	return g.rerunJobs(r, w, false, everyJob)
+func rerunAll(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
+	return rerunJobs(g, r, w, false, everyJob)
 }
 
-func (g *GitHub) rerunFailed(r *routedRequest, w *workflowRun) routeAnswer {
-	return g.rerunJobs(r, w, true, isFailedJob)
+func rerunFailed(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
+	return rerunJobs(g, r, w, true, isFailedJob)
 }
 
-func (g *GitHub) rerunJobs(r *routedRequest, w *workflowRun, failedOnly bool, jobs func(*job) bool) routeAnswer {
+func rerunJobs(g *GitHub, r *routedRequest, w *workflowRun, failedOnly bool, jobs func(*job) bool) routeAnswer {
 	if status, why := w.whyNoRerun(failedOnly, r.now); status != 0 {
 		return answerError(status, why)
 	}
@@ -528,7 +398,7 @@ func (g *GitHub) rerunJobs(r *routedRequest, w *workflowRun, failedOnly bool, jo
 }
 
 // cancelRun accepts a cancel at once; it takes effect later.
-func (g *GitHub) cancelRun(r *routedRequest, w *workflowRun) routeAnswer {
+func cancelRun(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
 	a := w.newestAttempt()
 	if a.status == "completed" {
 		return answerError(409, "Cannot cancel a workflow run that is completed.")
@@ -542,39 +412,9 @@ func (g *GitHub) cancelRun(r *routedRequest, w *workflowRun) routeAnswer {
 	return routeAnswer{status: 202, body: object{}}
 }
 
-func (g *GitHub) findJob(id int64, now time.Time) (*workflowRun, *job) {
-	if w := g.index.runByJob[id]; w != nil {
-		for _, j := range w.shownJobs(now, true) {
-			if j.id == id {
-				return w, j
-			}
-		}
-	}
-	return nil, nil
-}
-
-func (g *GitHub) getJob(r *routedRequest) routeAnswer {
-	if w, j := g.findJob(r.intParam("job_id"), r.now); j != nil {
-		return answerOK(g.jobJSON(w, j))
-	}
-	return answerNotFound()
-}
-
-func (g *GitHub) rerunJob(r *routedRequest) routeAnswer {
-	w, j := g.findJob(r.intParam("job_id"), r.now)
-	switch {
-	case j == nil:
-		return answerNotFound()
-	case w.newestAttempt().status != "completed":
-		return answerError(403, "The workflow run containing this job is already running")
-	}
-	return g.rerunJobs(r, w, false, func(x *job) bool { return x.name == j.name })
-}
-
-// getLog redirects to the log, which is on another host and can be read for one minute.
-func (g *GitHub) getLog(r *routedRequest) routeAnswer {
-	_, j := g.findJob(r.intParam("job_id"), r.now)
-	if j == nil || j.status != "completed" {
+// getLog redirects to the log.
+func getLog(g *GitHub, r *routedRequest, j *job) routeAnswer {
+	if j.status != "completed" {
 		return answerNotFound()
 	}
 	return redirectToStorage(g, r, fmt.Sprint(j.id))
@@ -582,85 +422,62 @@ func (g *GitHub) getLog(r *routedRequest) routeAnswer {
 
 // redirectToStorage redirects to a file on another host, where it can be read for one minute.
 func redirectToStorage(g *GitHub, r *routedRequest, name string) routeAnswer {
-	host := "https://" + logHost
+	host, repository := "https://"+logHost, ""
 	if r.overNetwork {
 		host = strings.TrimSuffix(r.baseURL, "/api/v3")
 	}
-	to := fmt.Sprintf("%s/_logs/%s?se=%d", host, name, r.now.Add(time.Minute).Unix()) + g.logRepoQuery()
+	if g.webhook != nil { // there are several
+		repository = "&repository=" + url.QueryEscape(g.owner+"/"+g.repo)
+	}
+	to := fmt.Sprintf("%s/_logs/%s?se=%d%s", host, name, r.now.Add(time.Minute).Unix(), repository)
 	return routeAnswer{status: 302, header: map[string]string{"Location": to}}
 }
 
-// logRepoQuery is the part of a log's address that names the repository, where there are several.
-func (g *GitHub) logRepoQuery() string {
-	if g.webhook == nil {
-		return ""
-	}
-	return "&repository=" + url.QueryEscape(g.owner+"/"+g.repo)
-}
-
-func (g *GitHub) readLog(r *routedRequest) routeAnswer {
-	_, j := g.findJob(r.intParam("job_id"), r.now)
-	text := map[string]string{"Content-Type": "text/plain; charset=utf-8"}
+// answerFromStorage answers for the other host.
+func answerFromStorage(r *routedRequest, kind string, content []byte, isThere bool) routeAnswer {
 	switch {
 	case r.queryParam("se") < fmt.Sprint(r.now.Unix()):
-		return routeAnswer{status: 403, raw: []byte("Signature not valid in the specified time frame"), header: text}
-	case j == nil || j.logLost:
-		return routeAnswer{status: 404, raw: []byte("BlobNotFound"), header: text}
+		return answerRaw(403, "text/plain; charset=utf-8", []byte("Signature not valid in the specified time frame"))
+	case !isThere:
+		return answerRaw(404, "text/plain; charset=utf-8", []byte("BlobNotFound"))
 	}
-	return routeAnswer{status: 200, raw: []byte(j.log), header: text}
+	return answerRaw(200, kind, content)
 }
 
-// newestRuns returns the newest run of each workflow, the oldest workflow first.
-func (g *GitHub) newestRuns() []*workflowRun {
-	newest := map[int64]int{}
-	var all []*workflowRun
-	for _, w := range g.runs {
-		if i, seen := newest[w.workflowID]; seen {
-			all[i] = w
-			continue
-		}
-		newest[w.workflowID] = len(all)
-		all = append(all, w)
+func readLog(g *GitHub, r *routedRequest) routeAnswer {
+	j := jobOfRoute(g, r)
+	if j == nil {
+		j = &job{logLost: true}
 	}
-	return all
+	return answerFromStorage(r, "text/plain; charset=utf-8", []byte(j.log), !j.logLost)
 }
 
-func (g *GitHub) listWorkflows(r *routedRequest) routeAnswer {
-	all := append(g.newestRuns(), workflowsWithoutRun(g)...)
-	return answerList(r, all, func(w *workflowRun) any { return g.workflowJSON(w) }, "workflows")
-}
-
-func (g *GitHub) getWorkflow(r *routedRequest) routeAnswer {
-	for _, w := range g.newestRuns() {
-		if w.isOfWorkflow(r.params["workflow_id"]) {
-			return answerOK(g.workflowJSON(w))
-		}
-	}
-	return answerNotFound()
+func listWorkflows(g *GitHub, r *routedRequest) routeAnswer {
+	all := append(g.newestRuns(), g.workflowsWithoutRun()...)
+	return answerCounted(r, "workflows", all, g.workflowJSON)
 }
 
 func repoRoutes() []route {
 	return []route{
-		{method: "GET", pattern: repoPattern, handle: (*GitHub).getRepo},
-		{method: "GET", pattern: "R/commits/{ref}", handle: (*GitHub).getCommit},
-		{method: "GET", pattern: "R/commits/{commit_sha}/pulls", handle: (*GitHub).listCommitPulls},
-		{method: "GET", pattern: "R/git/commits/{commit_sha}", handle: (*GitHub).getGitCommit},
-		{method: "GET", pattern: "R/git/ref/{ref...}", handle: (*GitHub).getRef},
-		{method: "GET", pattern: "R/contents/{path...}", handle: (*GitHub).getContent},
-		{method: "GET", pattern: "R/collaborators", handle: listCollaborators},
-		{method: "GET", pattern: "R/collaborators/{username}/permission", handle: (*GitHub).getPermission},
-		{method: "GET", pattern: "R/branches", handle: (*GitHub).listBranches},
-		{method: "GET", pattern: "R/branches/{branch...}", handle: (*GitHub).getBranch},
-		{method: "GET", pattern: "R/rules/branches/{branch...}", handle: (*GitHub).listRules},
-		{method: "GET", pattern: "R/activity", handle: listActivity},
-		{method: "GET", pattern: "R/compare/{basehead}", handle: (*GitHub).compareCommits},
-		{method: "GET", pattern: "/orgs/{org}/teams/{team_slug}/memberships/{username}", handle: getMembership},
-		{method: "GET", pattern: "/rate_limit", handle: (*GitHub).getRateLimit},
-		{method: "GET", pattern: "/user", handle: (*GitHub).getUser},
+		onGet(repoPattern, getRepo),
+		onGet("R/commits/{ref}", onCommit(getCommit)),
+		onGet("R/commits/{commit_sha}/pulls", onCommit(listCommitPulls)),
+		onGet("R/git/commits/{commit_sha}", getGitCommit),
+		onGet("R/git/ref/{ref...}", getRef),
+		onGet("R/contents/{path...}", getContent),
+		onGet("R/collaborators", listCollaborators),
+		onGet("R/collaborators/{username}/permission", getPermission),
+		onGet("R/branches/{branch...}", getBranch),
+		onGet("R/rules/branches/{branch...}", listRules),
+		onGet("R/activity", listActivity),
+		onGet("R/compare/{basehead}", compareCommits),
+		onGet("/orgs/{org}/teams/{team_slug}/memberships/{username}", getMembership),
+		onGet("/rate_limit", getRateLimit),
+		onGet("/user", getUser),
 	}
 }
 
-func (g *GitHub) getRepo(*routedRequest) routeAnswer { return answerOK(g.repoJSON(g.owner)) }
+func getRepo(g *GitHub, _ *routedRequest) routeAnswer { return answerOK(g.repoJSON(g.owner)) }
 
 // listActivity lists who moved the branches of a repository, newest first. A fork's pushes are told in the fork.
 func listActivity(g *GitHub, r *routedRequest) routeAnswer {
@@ -669,37 +486,25 @@ func listActivity(g *GitHub, r *routedRequest) routeAnswer {
 		return !strings.EqualFold(b.owner, r.params["owner"]) || ref != "" && ref != b.branch
 	})
 	slices.Reverse(all)
-	return answerList(r, all, func(b branchPush) any {
+	return answerList(r, all, func(b branchPush) object {
 		return object{
 			"id": b.id, "node_id": nodeID("PSH", b.id), "before": b.before, "after": b.after, "ref": "refs/heads/" + b.branch,
 			"timestamp": timeOrNull(b.at), "activity_type": b.kind, "actor": g.userJSON(b.actor),
 		}
-	}, "")
+	})
 }
 
-func (g *GitHub) getCommit(r *routedRequest) routeAnswer {
-	if sha := g.resolveRef(r.params["ref"]); sha != "" {
-		return answerOK(g.commitJSON(g.commits[sha]))
-	}
-	return answerError(422, "No commit found for SHA: "+r.params["ref"])
-}
+func getCommit(g *GitHub, _ *routedRequest, c *commit) routeAnswer { return answerOK(g.commitJSON(c)) }
 
 // listCommitPulls lists merged and open pull requests, as GitHub does of a commit that is not on the default branch:
 // one that was closed without a merge is not there. Source: the description of
 // repos/list-pull-requests-associated-with-commit.
-func (g *GitHub) listCommitPulls(r *routedRequest) routeAnswer {
-	sha := g.resolveRef(r.params["commit_sha"])
-	if sha == "" {
-		return answerError(422, "No commit found for SHA: "+r.params["commit_sha"])
-	}
-	all := slices.DeleteFunc(
-		g.index.pullsFor(sha),
-		func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, sha) || p.closed && !p.merged },
-	)
-	return answerList(r, all, func(p *pullRequest) any { return g.pullJSON(p) }, "")
+func listCommitPulls(g *GitHub, r *routedRequest, c *commit) routeAnswer {
+	all := slices.DeleteFunc(g.pullsWith(c), func(p *pullRequest) bool { return p.closed && !p.merged })
+	return answerList(r, all, g.pullJSON)
 }
 
-func (g *GitHub) getGitCommit(r *routedRequest) routeAnswer {
+func getGitCommit(g *GitHub, r *routedRequest) routeAnswer {
 	c := g.commits[r.params["commit_sha"]]
 	if c == nil {
 		return answerNotFound()
@@ -711,7 +516,7 @@ func (g *GitHub) getGitCommit(r *routedRequest) routeAnswer {
 	return answerOK(out)
 }
 
-func (g *GitHub) getRef(r *routedRequest) routeAnswer {
+func getRef(g *GitHub, r *routedRequest) routeAnswer {
 	ref := r.params["ref"]
 	sha := g.resolveRef(ref)
 	if sha == "" || !strings.HasPrefix(ref, "heads/") && !strings.HasPrefix(ref, "pull/") {
@@ -723,7 +528,7 @@ func (g *GitHub) getRef(r *routedRequest) routeAnswer {
 	})
 }
 
-func (g *GitHub) getContent(r *routedRequest) routeAnswer {
+func getContent(g *GitHub, r *routedRequest) routeAnswer {
 	name, ref := r.params["path"], r.queryParam("ref")
 	content, found := g.fileContent(name, ref)
 	if g.treeNotes.isLink(name, or(ref, g.defaultBranch)) { // GitHub answers with the file that it leads to
@@ -737,20 +542,15 @@ func (g *GitHub) getContent(r *routedRequest) routeAnswer {
 	case !found:
 		return answerNotFound()
 	case strings.Contains(r.Header.Get("Accept"), "raw"):
-		return routeAnswer{
-			status: 200,
-			raw:    []byte(content),
-			header: map[string]string{"Content-Type": "application/vnd.github.raw+json; charset=utf-8"},
-		}
+		return answerRaw(200, "application/vnd.github.raw+json; charset=utf-8", []byte(content))
 	}
 	sha := blobID(content)
 	url, git := g.apiURL()+"/contents/"+name+"?ref="+or(ref, g.defaultBranch), g.apiURL()+"/git/blobs/"+sha
 	html := g.webURL() + "/blob/" + or(ref, g.defaultBranch) + "/" + name
 	return answerOK(object{
-		"type": "file", "encoding": "base64", "size": len(content), "name": path.Base(name), "path": name,
-		"sha": sha, "content": wrapBase64(base64.StdEncoding.EncodeToString([]byte(content))),
-		"url": url, "git_url": git, "html_url": html, "download_url": html + "?raw=true",
-		"_links": object{"self": url, "git": git, "html": html},
+		"type": "file", "encoding": "base64", "size": len(content), "name": path.Base(name), "path": name, "sha": sha,
+		"content": wrapBase64(base64.StdEncoding.EncodeToString([]byte(content))), "url": url, "git_url": git,
+		"html_url": html, "download_url": html + "?raw=true", "_links": object{"self": url, "git": git, "html": html},
 	})
 }
 
@@ -765,8 +565,8 @@ func wrapBase64(s string) string {
 }
 
 // getPermission answers with the old names, in which maintain is write and triage is read, and with the role's own.
-func (g *GitHub) getPermission(r *routedRequest) routeAnswer {
-	user := collaboratorJSON(g, r.params["username"])
+func getPermission(g *GitHub, r *routedRequest) routeAnswer {
+	user := g.collaboratorJSON(r.params["username"])
 	role := user["role_name"].(string)
 	old := map[string]string{"maintain": "write", "triage": "read"}
 	return answerOK(object{"permission": or(old[role], role), "role_name": role, "user": user})
@@ -775,20 +575,7 @@ func (g *GitHub) getPermission(r *routedRequest) routeAnswer {
 // listCollaborators lists whom [GitHub.SetPermission] has named.
 func listCollaborators(g *GitHub, r *routedRequest) routeAnswer {
 	all := slices.DeleteFunc(slices.Sorted(maps.Keys(g.permissions)), func(login string) bool { return g.permissions[login] == "none" })
-	return answerList(r, all, func(login string) any { return collaboratorJSON(g, login) }, "")
-}
-
-// collaboratorJSON is an account with what it may do.
-func collaboratorJSON(g *GitHub, login string) object {
-	role := or(g.permissions[strings.ToLower(login)], "read")
-	if strings.EqualFold(login, g.owner) {
-		role = "admin"
-	}
-	rank := slices.Index([]string{"none", "read", "triage", "write", "maintain", "admin"}, role)
-	return g.userJSONWith(login, object{
-		"permissions": object{"pull": rank > 0, "triage": rank > 1, "push": rank > 2, "maintain": rank > 3, "admin": rank > 4},
-		"role_name":   role,
-	})
+	return answerList(r, all, g.collaboratorJSON)
 }
 
 // getMembership answers as to an App with members: read. Of a team that is hidden ([HideTeam]) it answers as to every other token.
@@ -806,22 +593,7 @@ func getMembership(g *GitHub, r *routedRequest) routeAnswer {
 	})
 }
 
-func (g *GitHub) listBranches(r *routedRequest) routeAnswer {
-	all := make([]*branch, 0, len(g.branches))
-	for _, b := range g.branches {
-		all = append(all, b)
-	}
-	slices.SortFunc(all, func(a, b *branch) int { return strings.Compare(a.name, b.name) })
-	return answerList(r, all, func(b *branch) any {
-		return object{
-			"name":      b.name,
-			"protected": b.protection != nil || b.ruleset != nil,
-			"commit":    object{"sha": b.tip, "url": g.apiURL() + "/commits/" + b.tip},
-		}
-	}, "")
-}
-
-func (g *GitHub) getBranch(r *routedRequest) routeAnswer {
+func getBranch(g *GitHub, r *routedRequest) routeAnswer {
 	name := r.params["branch"]
 	b := g.branches[name]
 	if b == nil {
@@ -850,7 +622,7 @@ func (g *GitHub) getBranch(r *routedRequest) routeAnswer {
 		required = object{"enforcement_level": "non_admins", "contexts": names, "checks": checks}
 	}
 	return answerOK(object{
-		"name": name, "protected": b.protection != nil || b.ruleset != nil,
+		"name": name, "protected": b.isProtected(),
 		"commit": g.commitJSON(g.commits[b.tip]), "protection_url": url + "/protection",
 		"protection": object{"enabled": b.protection != nil, "required_status_checks": required},
 		"_links":     object{"self": url, "html": g.webURL() + "/tree/" + name},
@@ -858,7 +630,7 @@ func (g *GitHub) getBranch(r *routedRequest) routeAnswer {
 }
 
 // listRules lists the rules of a branch's ruleset. Those of the classic protection are not among them.
-func (g *GitHub) listRules(r *routedRequest) routeAnswer {
+func listRules(g *GitHub, r *routedRequest) routeAnswer {
 	rules := []object{}
 	if b := g.branches[r.params["branch"]]; b != nil && b.ruleset != nil {
 		rules = rulesJSON(b.ruleset)
@@ -866,34 +638,17 @@ func (g *GitHub) listRules(r *routedRequest) routeAnswer {
 	for _, rule := range rules {
 		rule["ruleset_source_type"], rule["ruleset_source"], rule["ruleset_id"] = "Repository", g.owner+"/"+g.repo, 42
 	}
-	for _, set := range rulesetsFor(g, r.params["branch"]) {
+	for _, set := range g.rulesetsFor(r.params["branch"]) {
 		for _, rule := range rulesOf(set) {
-			rule["ruleset_source_type"], rule["ruleset_source"] = sourceOf(g, set)
+			rule["ruleset_source_type"], rule["ruleset_source"] = g.sourceOf(set)
 			rule["ruleset_id"] = set.ID
 			rules = append(rules, rule)
 		}
 	}
-	return answerList(r, rules, func(o object) any { return o }, "")
+	return answerList(r, rules, asItIs)
 }
 
-func rulesJSON(rules *branchRules) []object {
-	if len(rules.checks) == 0 {
-		return []object{{"type": "deletion"}, {"type": "required_linear_history"}}
-	}
-	checks := []any{}
-	for _, c := range rules.checks {
-		check := object{"context": c.Name}
-		if c.AppID != 0 {
-			check["integration_id"] = c.AppID
-		}
-		checks = append(checks, check)
-	}
-	return []object{{"type": "required_status_checks", "parameters": object{
-		"strict_required_status_checks_policy": false, "do_not_enforce_on_create": false, "required_status_checks": checks,
-	}}}
-}
-
-func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
+func compareCommits(g *GitHub, r *routedRequest) routeAnswer {
 	from, to, found := strings.Cut(r.params["basehead"], "...")
 	short := func(ref string) string {
 		_, after, foreign := strings.Cut(ref, ":")
@@ -919,8 +674,8 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 	for _, sha := range slices.Backward(between) {
 		commits = append(commits, g.commitJSON(g.commits[sha]))
 	}
-	if p, branch := pullBetween(g, base, head); p != nil {
-		fork = mergeBase(g, p, head, branch)
+	if p, branch := g.pullBetween(base, head); p != nil {
+		fork = g.mergeBase(p, head, branch)
 		changed := p.diffs.changesAgainst(head, branch)
 		for _, f := range changed[:min(len(changed), 300)] {
 			files = append(files, g.fileJSON(head, f))
@@ -937,31 +692,7 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 	})
 }
 
-// pullBetween is a pull request whose diff is that between two commits, with its base; nil if none is known.
-func pullBetween(g *GitHub, base, head string) (between *pullRequest, branch string) {
-	for _, p := range g.index.pullsFor(head) {
-		if !p.diffs.heads[head] {
-			continue
-		}
-		for _, name := range slices.Sorted(maps.Keys(g.branches)) {
-			if g.branches[name].tip != base {
-				continue
-			}
-			if _, isTold := p.diffs.told[headOnBase{head, name}]; isTold {
-				return p, name
-			}
-			if between == nil {
-				between, branch = p, name
-			}
-		}
-		if between == nil && p.head == head {
-			between, branch = p, p.baseBranch
-		}
-	}
-	return between, branch
-}
-
-func (g *GitHub) getRateLimit(*routedRequest) routeAnswer {
+func getRateLimit(g *GitHub, _ *routedRequest) routeAnswer {
 	return answerRateLimit(g.budget.currentState())
 }
 
@@ -977,7 +708,7 @@ func answerRateLimit(s budgetState) routeAnswer {
 	)
 }
 
-func (g *GitHub) getUser(*routedRequest) routeAnswer {
+func getUser(g *GitHub, _ *routedRequest) routeAnswer {
 	if g.tokenOwner == "" {
 		return answerError(403, "Resource not accessible by integration")
 	}
@@ -991,15 +722,12 @@ func (g *GitHub) getUser(*routedRequest) routeAnswer {
 // The routes by which a pull request is made without a clone: a tree of files, a commit of it, a branch, the pull request.
 func proposalRoutes() []route {
 	return []route{
-		{method: "POST", pattern: "R/git/trees", handle: createTree},
-		{method: "POST", pattern: "R/git/commits", handle: createCommit},
-		{method: "POST", pattern: "R/git/refs", handle: createRef},
-		{method: "POST", pattern: "R/pulls", handle: createPull},
+		onPost("R/git/trees", createTree),
+		onPost("R/git/commits", createCommit),
+		onPost("R/git/refs", createRef),
+		onPost("R/pulls", createPull),
 	}
 }
-
-// fileTree are the files of a tree that was created, apart from those of the commit or tree that it is based on.
-type fileTree map[string]*string
 
 // createTree makes a tree of text files, upon another if one is named.
 func createTree(g *GitHub, r *routedRequest) routeAnswer {
@@ -1031,9 +759,6 @@ func createTree(g *GitHub, r *routedRequest) routeAnswer {
 		})
 	}
 	sha := SHA(fmt.Sprint("tree ", in.Base, entries)) // as with Git, the same files are the same tree
-	if g.trees == nil {
-		g.trees = map[string]fileTree{}
-	}
 	g.trees[sha] = files
 	return answerCreated(object{"sha": sha, "url": g.apiURL() + "/git/trees/" + sha, "truncated": false, "tree": entries})
 }
@@ -1054,7 +779,7 @@ func createCommit(g *GitHub, r *routedRequest) routeAnswer {
 		author: g.programLogin(), committer: g.programLogin(), pushedAt: r.now,
 	}
 	g.commits[c.sha] = c
-	answer := g.getGitCommit(&routedRequest{params: map[string]string{"commit_sha": c.sha}})
+	answer := getGitCommit(g, &routedRequest{params: map[string]string{"commit_sha": c.sha}})
 	answer.status = 201
 	return answer
 }
@@ -1074,7 +799,7 @@ func createRef(g *GitHub, r *routedRequest) routeAnswer {
 	}
 	g.branches[name] = &branch{name: name, tip: in.SHA}
 	maps.Copy(g.filesAt(name), g.trees[g.commits[in.SHA].tree])
-	answer := g.getRef(&routedRequest{params: map[string]string{"ref": "heads/" + name}})
+	answer := getRef(g, &routedRequest{params: map[string]string{"ref": "heads/" + name}})
 	answer.status = 201
 	return answer
 }
@@ -1100,7 +825,7 @@ func createPull(g *GitHub, r *routedRequest) routeAnswer {
 	for _, name := range slices.Sorted(maps.Keys(g.files[head])) {
 		files = append(files, ChangedFile{Path: name, Status: "added"})
 	}
-	p := openPull(g, PullSpec{
+	p := g.openPull(PullSpec{
 		Title: in.Title, Body: in.Body, Head: g.branches[head].tip, Branch: head, Base: in.Base, Author: g.programLogin(), Files: files,
 	})
 	return answerCreated(g.pullJSON(p))
@@ -1109,16 +834,16 @@ func createPull(g *GitHub, r *routedRequest) routeAnswer {
 // settingsRoutes are those of the settings. What only an administrator sees is refused to anybody else.
 func settingsRoutes() []route {
 	return []route{
-		{method: "GET", pattern: "R/rulesets", handle: listRulesets},
-		{method: "GET", pattern: "R/rulesets/{n:ruleset_id}", handle: getRuleset},
-		{method: "GET", pattern: "R/actions/permissions", handle: forAdministrators(getActionsPermissions)},
-		{method: "GET", pattern: "R/actions/permissions/workflow", handle: forAdministrators(getDefaultToken)},
-		{method: "GET", pattern: "R/actions/permissions/selected-actions", handle: forAdministrators(getSelectedActions)},
+		onGet("R/rulesets", listRulesets),
+		onGet("R/rulesets/{n:ruleset_id}", getRuleset),
+		onGet("R/actions/permissions", forAdministrators(getActionsPermissions)),
+		onGet("R/actions/permissions/workflow", forAdministrators(getDefaultToken)),
+		onGet("R/actions/permissions/selected-actions", forAdministrators(getSelectedActions)),
 	}
 }
 
 // forAdministrators refuses what GitHub shows with the permission administration: read alone.
-func forAdministrators(handle func(*GitHub, *routedRequest) routeAnswer) func(*GitHub, *routedRequest) routeAnswer {
+func forAdministrators(handle handler) handler {
 	return func(g *GitHub, r *routedRequest) routeAnswer {
 		if g.settings.MayRead {
 			return handle(g, r)
@@ -1129,71 +854,17 @@ func forAdministrators(handle func(*GitHub, *routedRequest) routeAnswer) func(*G
 	}
 }
 
-// visibilityWord is GitHub's word for who sees the repository.
-func visibilityWord(s Settings) string {
-	if s.Private {
-		return "private"
-	}
-	return "public"
-}
-
-// rulesOf are the rules of a ruleset.
-func rulesOf(s RulesetSpec) []object {
-	var rules []object
-	if len(s.Checks) > 0 {
-		rules = rulesJSON(&branchRules{checks: s.Checks})
-	}
-	if s.Creation {
-		rules = append(rules, object{"type": "creation"})
-	}
-	if s.MergeQueue {
-		rules = append(rules, object{"type": "merge_queue", "parameters": object{
-			"check_response_timeout_minutes": 60, "grouping_strategy": "ALLGREEN", "max_entries_to_build": 5, "max_entries_to_merge": 5,
-			"merge_method": "MERGE", "min_entries_to_merge": 1, "min_entries_to_merge_wait_minutes": 5,
-		}})
-	}
-	return rules
-}
-
-// rulesetsFor are the active rulesets that hold for a branch.
-func rulesetsFor(g *GitHub, branch string) []RulesetSpec {
-	return slices.DeleteFunc(slices.Clone(g.settings.Rulesets), func(s RulesetSpec) bool {
-		return or(s.Enforcement, "active") != "active" || !slices.ContainsFunc(s.Include, func(ref string) bool {
-			matches, _ := path.Match(ref, "refs/heads/"+branch)
-			return ref == "~ALL" || ref == "~DEFAULT_BRANCH" && branch == g.defaultBranch || matches
-		})
-	})
-}
-
-// rulesetJSON is a ruleset as the list has it.
-func rulesetJSON(g *GitHub, s RulesetSpec) object {
-	kind, source := sourceOf(g, s)
-	return object{
-		"id": s.ID, "name": s.Name, "target": "branch", "source_type": kind, "source": source, "enforcement": or(s.Enforcement, "active"),
-		"node_id": nodeID("RRS", s.ID), "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
-		"_links": object{"self": object{"href": fmt.Sprintf("%s/rulesets/%d", g.apiURL(), s.ID)}, "html": nil},
-	}
-}
-
-// sourceOf is whose a ruleset is.
-func sourceOf(g *GitHub, s RulesetSpec) (kind, name string) {
-	if s.By != "" {
-		return "Organization", s.By
-	}
-	return "Repository", g.owner + "/" + g.repo
-}
-
 func listRulesets(g *GitHub, r *routedRequest) routeAnswer {
 	all := slices.DeleteFunc(slices.Clone(g.settings.Rulesets), func(s RulesetSpec) bool {
 		return s.By != "" && r.queryParam("includes_parents") == "false"
 	})
-	return answerList(r, all, func(s RulesetSpec) any { return rulesetJSON(g, s) }, "")
+	return answerList(r, all, g.rulesetJSON)
 }
 
 func getRuleset(g *GitHub, r *routedRequest) routeAnswer {
 	for _, s := range g.settings.Rulesets {
 		if s.ID == r.intParam("ruleset_id") {
-			whole := rulesetJSON(g, s)
+			whole := g.rulesetJSON(s)
 			whole["rules"] = rulesOf(s)
 			whole["conditions"] = object{"ref_name": object{"include": s.Include, "exclude": []string{}}}
 			return answerOK(whole)
@@ -1227,31 +898,4 @@ func getSelectedActions(g *GitHub, _ *routedRequest) routeAnswer {
 	}
 	patterns := append([]string{}, g.settings.Patterns...)
 	return answerOK(object{"github_owned_allowed": true, "verified_allowed": false, "patterns_allowed": patterns})
-}
-
-// workflowsWithoutRun are the workflow files of the default branch that never ran, as GitHub lists them all the same.
-func workflowsWithoutRun(g *GitHub) (all []*workflowRun) {
-	for name, source := range g.files[g.defaultBranch] {
-		isWorkflow := strings.HasPrefix(name, ".github/workflows/") && (path.Ext(name) == ".yml" || path.Ext(name) == ".yaml")
-		if !isWorkflow || source == nil || slices.ContainsFunc(g.runs, func(r *workflowRun) bool { return r.workflowFile() == name }) {
-			continue
-		}
-		r := &workflowRun{workflowPath: name, name: nameInSource(*source, name)}
-		for _, c := range name {
-			r.workflowID = (r.workflowID*31 + int64(c)) % 100_000_000
-		}
-		all = append(all, r)
-	}
-	slices.SortFunc(all, func(a, b *workflowRun) int { return strings.Compare(a.workflowPath, b.workflowPath) })
-	return all
-}
-
-// nameInSource is the name that a workflow file gives itself; its path without one.
-func nameInSource(source, file string) string {
-	for line := range strings.Lines(source) {
-		if name, found := strings.CutPrefix(line, "name:"); found {
-			return strings.Trim(strings.TrimSpace(name), `"'`)
-		}
-	}
-	return file
 }

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,40 +37,90 @@ type LoggedRequest struct {
 	Points      int  // what its query costs of the hour's points; 0 of a request over REST
 }
 
-// Requests lists all requests so far, those included that never arrived.
-func (g *GitHub) Requests() []LoggedRequest {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return append([]LoggedRequest(nil), g.requestLog...)
+// A front is where requests arrive: what it was asked, and what goes wrong with it.
+type front struct {
+	serve           func(req *http.Request, wire bool) requestOutcome
+	guard           lock // of what follows
+	faults          []*Fault
+	requestLog      []LoggedRequest
+	unknownRequests []string
+	afterRequest    func(*http.Request, int)
+}
+
+// ServeHTTP answers under / and under /api/v3/, as an Enterprise Server does.
+func (f *front) ServeHTTP(w http.ResponseWriter, req *http.Request) { f.serve(req, true).writeTo(w) }
+
+// RoundTrip answers a request without a network, whatever its host.
+func (f *front) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	return f.serve(req, false).httpResponse(req)
+}
+
+// Requests lists all requests so far, those included that never arrived. A Hub lists those that reached no repository:
+// those of the App itself, and refused ones.
+func (f *front) Requests() []LoggedRequest {
+	defer f.guard.held()()
+	return slices.Clone(f.requestLog)
 }
 
 // ForgetRequests empties the list of requests.
-func (g *GitHub) ForgetRequests() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.requestLog = nil
+func (f *front) ForgetRequests() {
+	defer f.guard.held()()
+	f.requestLog = nil
 }
 
 // UnknownRequests lists the requests that this GitHub does not know.
-func (g *GitHub) UnknownRequests() []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return append([]string(nil), g.unknownRequests...)
+func (f *front) UnknownRequests() []string {
+	defer f.guard.held()()
+	return slices.Clone(f.unknownRequests)
+}
+
+// AfterRequest sets a function that is called after a request was carried out, with the status of its answer, 0 if
+// the answer got lost.
+func (f *front) AfterRequest(call func(req *http.Request, status int)) {
+	defer f.guard.held()()
+	f.afterRequest = call
+}
+
+// callAfterRequest calls the function of AfterRequest.
+func (f *front) callAfterRequest(req *http.Request, status int) {
+	call := func() func(*http.Request, int) {
+		defer f.guard.held()()
+		return f.afterRequest
+	}()
+	if call != nil {
+		call(req, status)
+	}
+}
+
+// logRequest enters a request with its answer into the list.
+func (f *front) logRequest(r *routedRequest, status int, faulted bool) {
+	defer f.guard.held()()
+	f.requestLog = append(f.requestLog, LoggedRequest{
+		At: r.now, Method: r.Method, Path: r.path, Query: r.URL.RawQuery, Status: status,
+		NotModified: status == http.StatusNotModified, Faulted: faulted, Points: r.graphPoints,
+	})
+}
+
+// answerUnknown answers a request that has no route.
+func (f *front) answerUnknown(r *routedRequest) routeAnswer {
+	defer f.guard.held()()
+	f.unknownRequests = append(f.unknownRequests, r.Method+" "+r.path)
+	return answerNotFound()
 }
 
 // InvalidRequests lists the requests that were answered 422, and why.
 func (g *GitHub) InvalidRequests() []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return append([]string(nil), g.invalidRequests...)
+	defer g.mu.held()()
+	return slices.Clone(g.invalidRequests)
 }
 
 // SpendRequests uses up so many requests of the hour, as other jobs of the repository do.
 func (g *GitHub) SpendRequests(requests int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.budget.mu.Lock()
-	defer g.budget.mu.Unlock()
+	defer g.mu.held()()
+	defer g.budget.mu.held()()
 	g.budget.renewHour(g.now())
 	g.budget.used += requests
 }
@@ -81,8 +132,13 @@ type routeAnswer struct {
 	header map[string]string
 }
 
-func answerOK(body any) routeAnswer      { return routeAnswer{status: 200, body: body} }
+func answerOK(body any) routeAnswer { return routeAnswer{status: 200, body: body} }
+
 func answerCreated(body any) routeAnswer { return routeAnswer{status: 201, body: body} }
+
+func answerRaw(status int, kind string, raw []byte) routeAnswer {
+	return routeAnswer{status: status, raw: raw, header: map[string]string{"Content-Type": kind}}
+}
 
 func answerError(status int, message string) routeAnswer {
 	return routeAnswer{
@@ -151,13 +207,24 @@ func (r *routedRequest) hasValidBody() bool {
 	return len(bytes.TrimSpace(r.body)) == 0 || json.Valid(r.body)
 }
 
+// A handler answers the requests of a route.
+type handler = func(*GitHub, *routedRequest) routeAnswer
+
 // A route answers the requests with its method and pattern. {x} is one segment, {n:x} one of digits only, {x...} the
 // rest.
 type route struct {
 	method   string
 	pattern  string
 	segments []string
-	handle   func(*GitHub, *routedRequest) routeAnswer
+	handle   handler
+}
+
+func onGet(pattern string, handle handler) route {
+	return route{method: "GET", pattern: pattern, handle: handle}
+}
+
+func onPost(pattern string, handle handler) route {
+	return route{method: "POST", pattern: pattern, handle: handle}
 }
 
 const repoPattern = "/repos/{owner}/{repo}"
@@ -183,36 +250,30 @@ func allRoutes() []route {
 	return all
 }
 
-func (r *route) match(method string, got []string) (map[string]string, bool) {
-	if r.method != method || len(got) < len(r.segments) {
-		return nil, false
-	}
-	rest := strings.HasSuffix(r.segments[len(r.segments)-1], "...}")
-	if len(got) > len(r.segments) && !rest {
+// match returns the parameters of a request that the route answers.
+func (r *route) match(method string, got []string) (params map[string]string, found bool) {
+	if r.method != method {
 		return nil, false
 	}
 	for i, s := range r.segments {
+		name, isParam := strings.CutPrefix(strings.TrimSuffix(s, "}"), "{")
+		number, isNumber := strings.CutPrefix(name, "n:")
+		rest, isRest := strings.CutSuffix(name, "...")
 		switch {
-		case strings.HasPrefix(s, "{n:"):
-			if strings.Trim(got[i], "0123456789") != "" || got[i] == "" {
-				return nil, false
-			}
-		case !strings.HasPrefix(s, "{") && s != got[i]:
+		case i >= len(got), !isParam && s != got[i], isNumber && (got[i] == "" || strings.Trim(got[i], "0123456789") != ""):
 			return nil, false
+		case isParam && params == nil:
+			params = map[string]string{}
 		}
-	}
-	params := map[string]string{}
-	for i, s := range r.segments {
 		switch {
-		case strings.HasSuffix(s, "...}"):
-			params[s[1:len(s)-4]] = strings.Join(got[i:], "/")
-		case strings.HasPrefix(s, "{n:"):
-			params[s[3:len(s)-1]] = got[i]
-		case strings.HasPrefix(s, "{"):
-			params[s[1:len(s)-1]] = got[i]
+		case isRest:
+			params[rest] = strings.Join(got[i:], "/")
+			return params, true
+		case isParam:
+			params[number] = got[i]
 		}
 	}
-	return params, true
+	return params, len(got) == len(r.segments)
 }
 
 // splitPath cuts the escaped path, so that a branch name with an escaped slash stays one segment.
@@ -252,18 +313,7 @@ func (g *GitHub) callRoute(r *routedRequest) routeAnswer {
 		}
 		return a
 	}
-	g.unknownRequests = append(g.unknownRequests, r.Method+" "+r.path)
-	return answerNotFound()
-}
-
-// hasForkBy reports whether a pull request came from a fork of that account.
-func hasForkBy(pulls map[int]*pullRequest, owner string) bool {
-	for _, p := range pulls {
-		if p.fork && strings.EqualFold(p.headOwner, owner) {
-			return true
-		}
-	}
-	return false
+	return g.answerUnknown(r)
 }
 
 func errorMessage(a routeAnswer) string {
@@ -288,58 +338,58 @@ func (g *GitHub) serveRequest(req *http.Request, wire bool) requestOutcome {
 
 // callBeforeRequest calls the function of BeforeRequest.
 func (g *GitHub) callBeforeRequest(req *http.Request) {
-	if before := hookBeforeRequest(g); before != nil {
+	before := func() func(*http.Request) {
+		defer g.mu.held()()
+		return g.beforeRequest
+	}()
+	if before != nil {
 		before(req)
 	}
 }
 
-func hookBeforeRequest(g *GitHub) func(*http.Request) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.beforeRequest
-}
-
 func (g *GitHub) handleRequest(r *routedRequest) requestOutcome {
-	o, after := carryOut(g, r)
+	o := carryOut(g, r)
 	for _, call := range r.afterUnlock {
 		call()
 	}
-	if o.fault != nil && o.fault.Kind == FaultHang {
-		<-r.Context().Done()
-		return requestOutcome{fault: o.fault, err: r.Context().Err()}
+	if o.fault.hangs() {
+		return r.awaitCaller(o.fault)
 	}
-	after()
+	status := o.status
+	if !o.fault.letsAnswerArrive() {
+		status = 0
+	}
+	g.callAfterRequest(r.Request, status)
 	return o
 }
 
-// carryOut carries out a request under the lock, and returns its outcome and what is to be called after it. A route
-// that panics leaves no lock behind: who plays a scenario goes on asking.
-func carryOut(g *GitHub, r *routedRequest) (_ requestOutcome, after func()) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	req := r.Request
+// awaitCaller waits until the caller gives up.
+func (r *routedRequest) awaitCaller(f *Fault) requestOutcome {
+	<-r.Context().Done()
+	return requestOutcome{fault: f, err: r.Context().Err()}
+}
+
+// carryOut carries out a request under the lock. A route that panics leaves no lock behind: who plays a scenario goes on
+// asking.
+func carryOut(g *GitHub, r *routedRequest) requestOutcome {
+	defer g.mu.held()()
 	r.now = g.carryOutDue()
-	f := triggerFault(g.faults, req.Method, r.path, r.now)
-	entry := LoggedRequest{At: r.now, Method: req.Method, Path: r.path, Query: req.URL.RawQuery, Faulted: f != nil}
+	f := g.triggerFault(r)
 	var a routeAnswer
-	if f == nil || f.isCarriedOut() {
+	if f.isCarriedOut() {
 		a = g.checkAndAnswer(r)
 	}
-	arrives := f == nil || f.transportError() == nil && f.Kind != FaultHang
-	if f != nil && arrives {
+	arrives := f.letsAnswerArrive()
+	if arrives {
 		a = f.replaceAnswer(a)
 	}
 	a = g.finishAnswer(r, a)
-	entry.Points = r.graphPoints
 	if arrives {
-		entry.Status, entry.NotModified = a.status, a.status == http.StatusNotModified
+		g.logRequest(r, a.status, f != nil)
+	} else {
+		g.logRequest(r, 0, true)
 	}
-	g.requestLog = append(g.requestLog, entry)
-	after = func() {}
-	if call := g.afterRequest; call != nil {
-		after = func() { call(req, entry.Status) }
-	}
-	return requestOutcome{routeAnswer: a, fault: f}, after
+	return requestOutcome{routeAnswer: a, fault: f}
 }
 
 func baseURL(req *http.Request, wire bool) string {
@@ -363,11 +413,8 @@ func (g *GitHub) checkAndAnswer(r *routedRequest) routeAnswer {
 	token := r.Header.Get("Authorization")
 	switch {
 	case isLog && !r.overNetwork && token != "":
-		return routeAnswer{
-			status: 401,
-			raw:    []byte("<?xml version=\"1.0\"?><Error><Code>InvalidAuthenticationInfo</Code></Error>"),
-			header: map[string]string{"Content-Type": "application/xml"},
-		}
+		const refusal = `<?xml version="1.0"?><Error><Code>InvalidAuthenticationInfo</Code></Error>`
+		return answerRaw(401, "application/xml", []byte(refusal))
 	case isLog:
 		return g.callRoute(r)
 	case r.bodyError != nil || len(r.body) > maxBody:
@@ -389,11 +436,21 @@ func (g *GitHub) checkAndAnswer(r *routedRequest) routeAnswer {
 	return g.callRoute(r)
 }
 
-// finishAnswer renders an answer and gives it the headers that GitHub gives to all.
+// finishAnswer renders an answer of the GitHub.
 func (g *GitHub) finishAnswer(r *routedRequest, a routeAnswer) routeAnswer {
 	if a.status == 0 {
 		return a
 	}
+	a = r.finishAnswer(a, g.budget)
+	g.answered++
+	if !strings.HasPrefix(r.path, "/_logs/") {
+		a.header = withDefaultHeader(a.header, "X-Github-Request-Id", fmt.Sprintf("5A4D:%04X", g.answered))
+	}
+	return a
+}
+
+// finishAnswer renders an answer and gives it the headers that GitHub gives to all.
+func (r *routedRequest) finishAnswer(a routeAnswer, b *budget) routeAnswer {
 	a.header = copyHeaders(a.header)
 	if a.raw == nil && a.body != nil {
 		a.raw = renderJSON(a.body)
@@ -403,10 +460,9 @@ func (g *GitHub) finishAnswer(r *routedRequest, a routeAnswer) routeAnswer {
 	if strings.HasPrefix(r.path, "/_logs/") {
 		return a
 	}
-	a = applyETag(r, a, g.budget)
-	g.budget.addLimitHeaders(r, &a)
+	a = applyETag(r, a, b)
+	b.addLimitHeaders(r, &a)
 	a.header = withDefaultHeader(a.header, "X-Github-Media-Type", "github.v3; format=json")
-	a.header = withDefaultHeader(a.header, "X-Github-Request-Id", fmt.Sprintf("5A4D:%04X", len(g.requestLog)+1))
 	return a
 }
 
@@ -467,14 +523,9 @@ func (b *budget) addLimitHeaders(r *routedRequest, a *routeAnswer) {
 	a.header = withDefaultHeader(a.header, "X-Ratelimit-Reset", strconv.FormatInt(s.reset.Unix(), 10))
 }
 
-// ServeHTTP answers under / and under /api/v3/, as an Enterprise Server does.
-func (g *GitHub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	g.serveRequest(req, true).writeTo(w)
-}
-
 // writeTo sends the answer, or drops the connection.
 func (o requestOutcome) writeTo(w http.ResponseWriter) {
-	if o.err != nil || o.fault != nil && o.fault.transportError() != nil {
+	if o.err != nil || o.fault.transportError() != nil {
 		panic(http.ErrAbortHandler) // the server drops the connection
 	}
 	o.fillHeader(w.Header())
@@ -488,14 +539,6 @@ func (o requestOutcome) writeTo(w http.ResponseWriter) {
 		panic(http.ErrAbortHandler)
 	}
 	w.Write(o.raw)
-}
-
-// RoundTrip answers a request without a network, whatever its host.
-func (g *GitHub) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := req.Context().Err(); err != nil {
-		return nil, err
-	}
-	return g.serveRequest(req, false).httpResponse(req)
 }
 
 // fillHeader sets the answer's headers, whose values share one array.
@@ -513,14 +556,12 @@ func (o requestOutcome) httpResponse(req *http.Request) (*http.Response, error) 
 	if o.err != nil {
 		return nil, o.err
 	}
-	if o.fault != nil && o.fault.transportError() != nil {
-		return nil, o.fault.transportError()
+	if err := o.fault.transportError(); err != nil {
+		return nil, err
 	}
 	res := &http.Response{
 		Status: fmt.Sprintf(
-			"%d %s",
-			o.status,
-			http.StatusText(o.status),
+			"%d %s", o.status, http.StatusText(o.status),
 		), StatusCode: o.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: make(http.Header, len(o.header)), ContentLength: int64(len(o.raw)), Request: req,
 	}
@@ -539,8 +580,8 @@ type truncatedBody struct{}
 func (truncatedBody) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // answerList answers with the page of a list that per_page and page ask for, and names the neighbouring pages as
-// GitHub does. With a name the list is part of an object that also counts it.
-func answerList[T any](r *routedRequest, all []T, show func(T) any, name string) routeAnswer {
+// GitHub does.
+func answerList[T, U any](r *routedRequest, all []T, show func(T) U) routeAnswer {
 	per, _ := strconv.Atoi(r.queryParam("per_page"))
 	if per <= 0 {
 		per = 30
@@ -556,9 +597,6 @@ func answerList[T any](r *routedRequest, all []T, show func(T) any, name string)
 		items = append(items, show(x))
 	}
 	a := routeAnswer{status: 200, body: items}
-	if name != "" {
-		a.body = object{"total_count": len(all), name: items}
-	}
 	var links []string
 	link := func(n int, rel string) {
 		q := r.URL.Query()
@@ -579,21 +617,14 @@ func answerList[T any](r *routedRequest, all []T, show func(T) any, name string)
 	return a
 }
 
-// timeOrNull returns a time as GitHub writes it, in whole seconds; null if it is zero.
-func timeOrNull(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format(time.RFC3339)
+// answerCounted answers with a list as a part of an object that also counts it.
+func answerCounted[T, U any](r *routedRequest, name string, all []T, show func(T) U) routeAnswer {
+	a := answerList(r, all, show)
+	a.body = object{"total_count": len(all), name: a.body}
+	return a
 }
 
-// stringOrNull returns a string, or null if it is empty.
-func stringOrNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
+func asItIs(o object) object { return o }
 
 func (r *route) endpoint() string {
 	return r.method + " " + strings.NewReplacer("{n:", "{", "...}", "}").Replace(r.pattern)

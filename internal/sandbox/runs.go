@@ -1,14 +1,22 @@
 package sandbox
 
-// Workflow runs: how they start and end, and how GitHub shows them meanwhile.
+// Workflow runs, checks and statuses: how they start and end, and how GitHub shows them meanwhile.
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 )
+
+// actions are what happens to runs and checks.
+type actions struct {
+	mergeQueue
+	onRerun func(run int64, attempt int)
+}
 
 // RunSpec is a workflow run that something starts.
 type RunSpec struct {
@@ -28,160 +36,21 @@ type RunSpec struct {
 	Created    time.Time
 }
 
-// Finish is how a run's newest attempt ends.
-type Finish struct {
-	Conclusion string // default success
-	Job        string // the job that the rest of this describes; default: the first one
-	Log        string
-	NoLog      bool   // the log is lost, as it is when a runner dies
-	Step       string // the name of the step that failed
-	Annotation string
-	Attempt    int // end it only if this is the newest attempt; 0: any
-}
-
-type workflowRun struct {
-	id           int64
-	workflowID   int64
-	suite        *checkSuite
-	workflowPath string
-	name         string
-	title        string
-	event        string
-	head         string
-	headBranch   string
-	forkOwner    string // owner of the repository that the head lives in, if it is another one
-	pullNumber   int
-	actor        string
-	runNumber    int
-	created      time.Time
-	attempts     []*runAttempt
-	rerunRefusal string
-	hidden       bool
-	artifacts    []*artifact // oldest first
-}
-
-type runAttempt struct {
-	number       int
-	triggeredBy  string
-	status       string
-	conclusion   string
-	started      time.Time // run_started_at
-	visibleAt    time.Time // until then the attempt before it shows
-	jobsListedAt time.Time // until then its jobs do not show while it is queued
-	runnerAt     time.Time // when a runner takes it; zero: not by itself
-	cancelAt     time.Time // when an accepted cancel takes effect; zero: none is under way
-	finishedAt   time.Time
-	updated      time.Time
-	jobs         []*job // those kept from an earlier attempt included
-}
-
-type job struct {
-	id          int64
-	attempt     int
-	name        string
-	status      string
-	conclusion  string
-	created     time.Time
-	started     time.Time // zero: no runner yet
-	completed   time.Time
-	log         string
-	logLost     bool
-	failedStep  string
-	annotations []string
-}
-
-func (r *workflowRun) newestAttempt() *runAttempt { return r.attempts[len(r.attempts)-1] }
-
-// shownAttempt returns the attempt that GitHub shows at now.
-func (r *workflowRun) shownAttempt(now time.Time) *runAttempt {
-	a := r.newestAttempt()
-	if n := len(r.attempts); n > 1 && now.Before(a.visibleAt) {
-		return r.attempts[n-2]
-	}
-	return a
-}
-
-// workflowFile returns the path of the workflow's file in its repository.
-func (r *workflowRun) workflowFile() string {
-	f, _, _ := strings.Cut(r.workflowPath, "@")
-	if i := strings.Index(f, "/.github/"); i > 0 {
-		f = f[i+1:]
-	}
-	return f
-}
-
-func hasNoJobs(conclusion string) bool {
-	return conclusion == "action_required" || conclusion == "startup_failure"
-}
-
-// dueTimes returns the moments at which the attempt changes by itself.
-func (a *runAttempt) dueTimes() []time.Time {
-	return []time.Time{a.visibleAt, a.jobsListedAt, a.runnerAt, a.cancelAt}
-}
-
-// listedJobs returns the jobs that GitHub lists: none right after a rerun, which must not be read as a run without
-// jobs.
-func (a *runAttempt) listedJobs(now time.Time) []*job {
-	if a.status == "queued" && now.Before(a.jobsListedAt) {
-		return nil
-	}
-	return a.jobs
-}
-
-// carryOutDue carries out the changes that are due by now, in their order.
-func (a *runAttempt) carryOutDue(now time.Time, moved func()) {
-	if a.status == "completed" {
-		return
-	}
-	starts := !a.runnerAt.IsZero() && !now.Before(a.runnerAt)
-	ends := !a.cancelAt.IsZero() && !now.Before(a.cancelAt)
-	if starts && !(ends && a.cancelAt.Before(a.runnerAt)) {
-		a.startJobs(a.runnerAt)
-		moved()
-	}
-	if ends {
-		a.endJobs("cancelled", a.cancelAt, func(*job) string { return "cancelled" })
-		moved()
-	}
-}
-
-// startJobs lets a runner take the jobs.
-func (a *runAttempt) startJobs(at time.Time) {
-	a.status, a.updated, a.runnerAt = "in_progress", at, time.Time{}
-	for _, j := range a.jobs {
-		if j.status != "completed" {
-			j.status, j.started = "in_progress", at
-		}
-	}
-}
-
-func (a *runAttempt) endJobs(conclusion string, at time.Time, of func(*job) string) {
-	a.status, a.conclusion, a.finishedAt, a.updated = "completed", conclusion, at, at
-	a.runnerAt, a.cancelAt = time.Time{}, time.Time{}
-	for _, j := range a.jobs {
-		if j.status != "completed" {
-			j.status, j.conclusion, j.completed = "completed", of(j), at
-		}
-	}
-}
-
 // ForbidEvents sets the events that may start no workflow, as a policy for Actions does with its rule
 // restrict_action_events, and GitHub by itself with pull_request_target in public repositories. Their runs fail at
 // once, without a job. Source: GitHub changelog 2026-09-17; "About Actions policies".
 func ForbidEvents(g *GitHub, events ...string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.forbidden = slices.Clone(events)
 }
 
 // StartRun starts a workflow run and returns its id.
-func (g *GitHub) StartRun(s RunSpec) (int64, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return startRun(g, s, g.carryOutDue())
+func (g *actions) StartRun(s RunSpec) (int64, error) {
+	defer g.mu.held()()
+	return g.startRun(s, g.carryOutDue())
 }
 
-func startRun(g *GitHub, s RunSpec, now time.Time) (int64, error) {
+func (g *actions) startRun(s RunSpec, now time.Time) (int64, error) {
 	r := &workflowRun{
 		workflowPath: s.Workflow, name: or(s.Name, s.Workflow), title: s.Title, event: or(s.Event, "pull_request"), headBranch: s.Branch,
 		pullNumber: s.PR, actor: s.By, created: s.Created, rerunRefusal: s.Refused,
@@ -203,13 +72,8 @@ func startRun(g *GitHub, s RunSpec, now time.Time) (int64, error) {
 	g.runNumbers[r.workflowFile()]++
 	r.id, r.runNumber = g.newID(), g.runNumbers[r.workflowFile()]
 	r.suite = &checkSuite{
-		id:         g.newID(),
-		app:        actionsApp,
-		head:       r.head,
-		headBranch: r.headBranch,
-		created:    r.created,
-		updated:    r.created,
-		run:        r,
+		id: g.newID(), app: actionsApp, head: r.head, headBranch: r.headBranch, created: r.created, updated: r.created,
+		run: r,
 	}
 	g.runs = append(g.runs, r)
 	g.index.addRun(r)
@@ -226,10 +90,9 @@ func startRun(g *GitHub, s RunSpec, now time.Time) (int64, error) {
 	}
 	if !hasNoJobs(s.Conclusion) && !refused {
 		for _, name := range jobs {
-			a.jobs = append(a.jobs, &job{id: g.newID(), attempt: 1, name: name, status: waitingStatus(a), created: r.created, log: s.Log})
+			g.addJob(r, a, name, r.created).log = s.Log
 		}
 	}
-	g.index.addJobs(r)
 	switch {
 	case s.Conclusion != "" || a.status == "completed":
 		if a.jobs != nil && s.Conclusion != "skipped" {
@@ -243,39 +106,8 @@ func startRun(g *GitHub, s RunSpec, now time.Time) (int64, error) {
 	return r.id, nil
 }
 
-// emitRunStart sends the events of a new run, and those of its progress if it has begun or ended already.
-func (g *GitHub) emitRunStart(r *workflowRun) {
-	g.emitRunEvent(r, "requested")
-	g.emitJobEvents(r, "created", everyJob)
-	g.emitRunProgress(r, "queued")
-}
-
-// placeRun sets the commit and the branch on which a run appears.
-func (g *GitHub) placeRun(r *workflowRun, p *pullRequest, head string) {
-	switch r.event {
-	case "pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "dynamic", "push":
-		if p != nil {
-			r.head, r.headBranch, r.title, r.actor = p.head, or(r.headBranch, p.headBranch), or(r.title, p.title), or(r.actor, p.author)
-			if p.fork {
-				r.forkOwner = p.headOwner
-			}
-		}
-	}
-	if r.head == "" { // all others run on the default branch, and so do not appear on the pull request
-		r.head, r.headBranch = g.ensureBranch(g.defaultBranch).tip, or(r.headBranch, g.defaultBranch)
-	}
-	if head != "" {
-		r.head = SHA(head)
-		g.addCommit(&commit{sha: r.head, author: "alice", committer: "alice", pushedAt: g.now()})
-	}
-	if p != nil {
-		r.actor = or(r.actor, p.author)
-	}
-	r.title, r.actor = or(r.title, r.name), or(r.actor, "alice")
-}
-
 // StartJobs lets a runner take the jobs of a run's newest attempt.
-func (g *GitHub) StartJobs(id int64) error {
+func (g *actions) StartJobs(id int64) error {
 	return g.withRun("start jobs of", id, func(r *workflowRun, now time.Time) error {
 		if a := r.newestAttempt(); a.status == "completed" {
 			return fmt.Errorf("its attempt %d has ended", a.number)
@@ -289,7 +121,7 @@ func (g *GitHub) StartJobs(id int64) error {
 
 // FinishRun ends a run's newest attempt. It changes nothing and reports false if the attempt has ended meanwhile, by
 // a cancel for example, or if f names another attempt.
-func (g *GitHub) FinishRun(id int64, f Finish) (bool, error) {
+func (g *actions) FinishRun(id int64, f Finish) (bool, error) {
 	ended := false
 	err := g.withRun("finish", id, func(r *workflowRun, now time.Time) error {
 		a := r.newestAttempt()
@@ -304,45 +136,8 @@ func (g *GitHub) FinishRun(id int64, f Finish) (bool, error) {
 	return ended, err
 }
 
-func (a *runAttempt) finishAs(f Finish, now time.Time, ended *bool) error {
-	if a.status != "in_progress" && f.Conclusion != "cancelled" {
-		a.startJobs(now) // a run does not end without having begun
-	}
-	if now.Before(a.visibleAt) {
-		a.visibleAt = now
-	}
-	conclusion := or(f.Conclusion, "success")
-	i := 0
-	if f.Job != "" {
-		i = slices.IndexFunc(a.jobs, func(j *job) bool { return j.name == f.Job })
-	}
-	if i < 0 || len(a.jobs) > 0 && i >= len(a.jobs) {
-		return fmt.Errorf("it has no job %q", f.Job)
-	}
-	var chosen *job
-	if len(a.jobs) > 0 {
-		chosen = a.jobs[i]
-		chosen.log, chosen.logLost, chosen.failedStep = f.Log, f.NoLog, f.Step
-		if f.Annotation != "" {
-			chosen.annotations = append(chosen.annotations, f.Annotation)
-		}
-	}
-	a.endJobs(conclusion, now, func(j *job) string {
-		switch {
-		case j == chosen:
-			return conclusion
-		case conclusion == "cancelled" || conclusion == "skipped":
-			return conclusion
-		default: // one job failed, the others did not
-			return "success"
-		}
-	})
-	*ended = true
-	return nil
-}
-
 // RerunByPerson runs a run again, as a person does in the browser.
-func (g *GitHub) RerunByPerson(id int64, who string) error {
+func (g *actions) RerunByPerson(id int64, who string) error {
 	var tell func()
 	err := g.withRun("rerun", id, func(r *workflowRun, now time.Time) error {
 		if r.newestAttempt().status != "completed" {
@@ -359,16 +154,11 @@ func (g *GitHub) RerunByPerson(id int64, who string) error {
 
 // startNextAttempt starts the next attempt with the jobs that runs selects; the others are kept. The function that
 // it returns calls that of OnRerun; it must be called without the lock.
-func (g *GitHub) startNextAttempt(r *workflowRun, who string, runs func(*job) bool, now time.Time) func() {
+func (g *actions) startNextAttempt(r *workflowRun, who string, runs func(*job) bool, now time.Time) func() {
 	old := r.newestAttempt()
 	next := &runAttempt{
-		number:      old.number + 1,
-		triggeredBy: who,
-		status:      "queued",
-		started:     now,
-		updated:     now,
-		visibleAt:   now.Add(g.lag.Rerun),
-		runnerAt:    now.Add(g.lag.Runner),
+		number: old.number + 1, triggeredBy: who, status: "queued", started: now, updated: now,
+		visibleAt: now.Add(g.lag.Rerun), runnerAt: now.Add(g.lag.Runner),
 	}
 	if g.lag.Rerun > 0 {
 		next.jobsListedAt = next.visibleAt.Add(time.Second)
@@ -388,10 +178,9 @@ func (g *GitHub) startNextAttempt(r *workflowRun, who string, runs func(*job) bo
 		names = append(names, "review")
 	}
 	for _, name := range names {
-		next.jobs = append(next.jobs, &job{id: g.newID(), attempt: next.number, name: name, status: "queued", created: now})
+		g.addJob(r, next, name, now)
 	}
 	r.attempts = append(r.attempts, next)
-	g.index.addJobs(r)
 	g.markLive(r)
 	g.emitJobEvents(r, "created", everyJob)
 	number, f := next.number, g.onRerun
@@ -402,13 +191,9 @@ func (g *GitHub) startNextAttempt(r *workflowRun, who string, runs func(*job) bo
 	}
 }
 
-func everyJob(*job) bool { return true }
-
-func isFailedJob(j *job) bool { return j.conclusion == "failure" || j.conclusion == "timed_out" }
-
 // RestartRun starts a run's newest attempt again under the same number, as GitHub does with a run that a maintainer
 // approves, and sometimes with one that it ran again itself.
-func (g *GitHub) RestartRun(id int64) error {
+func (g *actions) RestartRun(id int64) error {
 	return g.withRun("restart", id, func(r *workflowRun, now time.Time) error {
 		a := r.newestAttempt()
 		if a.status != "completed" {
@@ -422,17 +207,12 @@ func (g *GitHub) RestartRun(id int64) error {
 			names = []string{"review"}
 		}
 		*a = runAttempt{
-			number:      a.number,
-			triggeredBy: a.triggeredBy,
-			status:      "queued",
-			started:     now,
-			updated:     now,
-			runnerAt:    now.Add(g.lag.Runner),
+			number: a.number, triggeredBy: a.triggeredBy, status: "queued", started: now, updated: now,
+			runnerAt: now.Add(g.lag.Runner),
 		}
 		for _, name := range names {
-			a.jobs = append(a.jobs, &job{id: g.newID(), attempt: a.number, name: name, status: "queued", created: now})
+			g.addJob(r, a, name, now)
 		}
-		g.index.addJobs(r)
 		g.markLive(r)
 		g.emitJobEvents(r, "created", everyJob)
 		return nil
@@ -440,7 +220,7 @@ func (g *GitHub) RestartRun(id int64) error {
 }
 
 // WithholdRunner keeps the jobs of a run's newest attempt queued until StartJobs.
-func (g *GitHub) WithholdRunner(id int64) error {
+func (g *actions) WithholdRunner(id int64) error {
 	return g.withRun("hold", id, func(r *workflowRun, _ time.Time) error {
 		r.newestAttempt().runnerAt = time.Time{}
 		return nil
@@ -465,16 +245,8 @@ func AwaitEnvironment(g *GitHub, id int64) error {
 	})
 }
 
-// waitingStatus is the status of a job that no runner has taken.
-func waitingStatus(a *runAttempt) string {
-	if a.status == "waiting" {
-		return "waiting"
-	}
-	return "queued"
-}
-
 // RefuseRerun sets the message with which GitHub refuses to run a run again; "" if it does not.
-func (g *GitHub) RefuseRerun(id int64, words string) error {
+func (g *actions) RefuseRerun(id int64, words string) error {
 	return g.withRun("refuse", id, func(r *workflowRun, _ time.Time) error {
 		r.rerunRefusal = words
 		return nil
@@ -482,7 +254,7 @@ func (g *GitHub) RefuseRerun(id int64, words string) error {
 }
 
 // HideRun takes a run out of filtered lists, as GitHub's lagging index does. By its id it is there all the same.
-func (g *GitHub) HideRun(id int64, hidden bool) error {
+func (g *actions) HideRun(id int64, hidden bool) error {
 	return g.withRun("hide", id, func(r *workflowRun, _ time.Time) error {
 		r.hidden = hidden
 		return nil
@@ -490,17 +262,16 @@ func (g *GitHub) HideRun(id int64, hidden bool) error {
 }
 
 // DeleteRun deletes a run.
-func (g *GitHub) DeleteRun(id int64) error {
+func (g *actions) DeleteRun(id int64) error {
 	return g.withRun("delete", id, func(r *workflowRun, _ time.Time) error {
-		deleteRun(g, r)
+		g.deleteRun(r)
 		return nil
 	})
 }
 
-func deleteRun(g *GitHub, r *workflowRun) {
+func (g *actions) deleteRun(r *workflowRun) {
 	g.runs = slices.DeleteFunc(g.runs, func(x *workflowRun) bool { return x == r })
 	g.liveRuns = slices.DeleteFunc(g.liveRuns, func(x *workflowRun) bool { return x == r })
-	g.checks = slices.DeleteFunc(g.checks, func(c *StoredCheckRun) bool { return c.suite == r.suite })
 	g.index.removeRun(r)
 }
 
@@ -508,18 +279,15 @@ func deleteRun(g *GitHub, r *workflowRun) {
 // when the days are over for which the repository keeps what Actions has left: 90 by default. Source: GitHub changelog
 // 2026-07-17.
 func Expire(g *GitHub, pull int) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.carryOutDue()
 	p := g.pulls[pull]
 	if p == nil {
 		return fmt.Errorf("expire the runs and checks of #%d: there is no such pull request", pull)
 	}
 	for _, r := range slices.Clone(g.index.runsByHead[p.head]) {
-		deleteRun(g, r)
+		g.deleteRun(r)
 	}
-	g.checks = slices.DeleteFunc(g.checks, func(c *StoredCheckRun) bool { return c.Head == p.head })
-	g.statuses = slices.DeleteFunc(g.statuses, func(s *CommitStatus) bool { return s.Head == p.head })
 	g.index.removeSuitesAndStatuses(p.head)
 	return nil
 }
@@ -533,7 +301,7 @@ type RunState struct {
 }
 
 // StateOfRun returns the state of a run.
-func (g *GitHub) StateOfRun(id int64) (RunState, error) {
+func (g *actions) StateOfRun(id int64) (RunState, error) {
 	var s RunState
 	err := g.withRun("read", id, func(r *workflowRun, _ time.Time) error {
 		a := r.newestAttempt()
@@ -543,10 +311,9 @@ func (g *GitHub) StateOfRun(id int64) (RunState, error) {
 	return s, err
 }
 
-func (g *GitHub) withRun(verb string, id int64, f func(*workflowRun, time.Time) error) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	r := g.findRun(id)
+func (g *actions) withRun(verb string, id int64, f func(*workflowRun, time.Time) error) error {
+	defer g.mu.held()()
+	r := g.index.runByID[id]
 	if r == nil {
 		return fmt.Errorf("%s run %d: there is none", verb, id)
 	}
@@ -554,30 +321,6 @@ func (g *GitHub) withRun(verb string, id int64, f func(*workflowRun, time.Time) 
 		return fmt.Errorf("%s run %d: %w", verb, id, err)
 	}
 	return nil
-}
-
-func (g *GitHub) findRun(id int64) *workflowRun {
-	return g.index.runByID[id]
-}
-
-// shownJobs returns the jobs that GitHub shows for a run: of the newest attempt, or of all. A job that was not run
-// again keeps the attempt that it ran in.
-func (r *workflowRun) shownJobs(now time.Time, all bool) []*job {
-	if !all {
-		return r.shownAttempt(now).listedJobs(now)
-	}
-	var out []*job
-	for _, a := range r.attempts {
-		if a.number > r.shownAttempt(now).number {
-			break
-		}
-		for _, j := range a.listedJobs(now) {
-			if !slices.Contains(out, j) {
-				out = append(out, j)
-			}
-		}
-	}
-	return out
 }
 
 // whyNoRerun returns the status and the message with which GitHub refuses to run r again; 0 if it does not.
@@ -609,8 +352,7 @@ type Dispatch struct {
 // OnDispatch sets a function that is called when the program starts a workflow. It is called before the request is
 // answered.
 func OnDispatch(g *GitHub, f func(run int64, workflow string)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.onDispatch = f
 }
 
@@ -635,13 +377,13 @@ func dispatchWorkflow(g *GitHub, r *routedRequest) routeAnswer {
 	if status, why := whyNoDispatch(src, in.Ref, isBranch, in.Inputs, len(r.body)); status != 0 {
 		return answerError(status, why)
 	}
-	id, err := startRun(g, RunSpec{
+	id, err := g.startRun(RunSpec{
 		Workflow: path, Event: "workflow_dispatch", Branch: in.Ref, By: g.programLogin(), Title: nameOfRun(src, in.Inputs),
 	}, r.now)
 	if err != nil {
 		return answerError(http.StatusUnprocessableEntity, err.Error())
 	}
-	w := g.findRun(id)
+	w := g.index.runByID[id]
 	g.written.Dispatched = append(g.written.Dispatched, Dispatch{Run: id, Workflow: path, Name: w.title, Inputs: in.Inputs})
 	if call := g.onDispatch; call != nil {
 		r.afterUnlock = append(r.afterUnlock, func() { call(id, path) })
@@ -654,4 +396,171 @@ func dispatchWorkflow(g *GitHub, r *routedRequest) routeAnswer {
 		"workflow_run_id": id, "run_url": r.baseURL + at,
 		"html_url": fmt.Sprintf("https://github.com/%s/%s/actions/runs/%d", g.owner, g.repo, id),
 	})
+}
+
+// SetCheck makes, or updates, a check run of another App and returns its id.
+func (g *actions) SetCheck(s CheckSpec) (int64, error) {
+	defer g.mu.held()()
+	now := g.carryOutDue()
+	s.App.Slug = or(g.firstSlug[s.App.Slug], s.App.Slug)
+	s.App = s.App.WithID()
+	head := SHA(s.Head)
+	if g.commits[head] == nil {
+		return 0, fmt.Errorf("set check %q: there is no commit %s", s.Name, s.Head)
+	}
+	var c *StoredCheckRun
+	if !s.AlwaysNew {
+		for _, in := range g.index.suitesByHead[head] {
+			for _, old := range in.checks {
+				if !old.Own && old.Name == s.Name && old.App == s.App && (c == nil || old.ID > c.ID) {
+					c = old
+				}
+			}
+		}
+	}
+	isNew := c == nil
+	if isNew {
+		c = &StoredCheckRun{ID: g.newID(), Name: s.Name, Head: head, App: s.App, Created: now, Started: now}
+		c.suite = g.suiteForCheck(c, now)
+		g.index.addCheck(c)
+	}
+	c.Status, c.Conclusion, c.ExternalID, c.DetailsURL = s.Status, s.Conclusion, s.ExternalID, s.DetailsURL
+	c.Title, c.Summary, c.Text, c.Annotations = s.Title, s.Summary, s.Text, slices.Clone(s.Annotations)
+	c.Completed = time.Time{}
+	switch {
+	case c.Conclusion != "":
+		c.Status, c.Completed = "completed", now
+	case c.Status == "":
+		c.Status = "in_progress"
+	}
+	c.recordRevision(now)
+	g.emitCheckProgress(c, isNew, c.Status == "completed")
+	return c.ID, nil
+}
+
+// SetStatus writes a commit status as another author than the program under test.
+func (g *actions) SetStatus(s CommitStatus) (int64, error) {
+	defer g.mu.held()()
+	now := g.carryOutDue()
+	s.Head = SHA(s.Head)
+	if g.commits[s.Head] == nil {
+		return 0, fmt.Errorf("set status %q: there is no commit %s", s.Context, s.Head)
+	}
+	s.At, s.Context = now, or(s.Context, "default")
+	g.addStatus(&s)
+	return s.ID, nil
+}
+
+// addStatus adds a status, with the next id: each kind of thing has ids of its own.
+func (g *actions) addStatus(s *CommitStatus) {
+	g.lastStatusID++
+	s.ID = g.lastStatusID
+	g.index.statusesByHead[s.Head] = append(g.index.statusesByHead[s.Head], s)
+	g.emitStatusEvent(s)
+}
+
+// OwnCheckRuns lists the check runs on a commit that the program under test made, oldest first.
+func (g *actions) OwnCheckRuns(head string) []StoredCheckRun {
+	defer g.mu.held()()
+	var own []StoredCheckRun
+	for _, s := range g.index.suitesByHead[SHA(head)] {
+		for _, c := range s.checks {
+			if c.Own {
+				copied := *c
+				copied.suite, copied.History = nil, slices.Clone(c.History)
+				copied.Annotations, copied.Actions = slices.Clone(c.Annotations), slices.Clone(c.Actions)
+				own = append(own, copied)
+			}
+		}
+	}
+	slices.SortFunc(own, func(a, b StoredCheckRun) int { return cmp.Compare(a.ID, b.ID) })
+	return own
+}
+
+// WrittenHeads lists the commits that carry a check run or a status which the program under test wrote, in the order in
+// which it wrote them first.
+func (g *actions) WrittenHeads() []string {
+	defer g.mu.held()()
+	type written struct {
+		id   int64
+		head string
+	}
+	var all []written
+	for _, c := range g.index.checkByID {
+		if c.Own {
+			all = append(all, written{c.ID, c.Head})
+		}
+	}
+	for _, s := range slices.Concat(slices.Collect(maps.Values(g.index.statusesByHead))...) {
+		if s.By == g.programLogin() {
+			all = append(all, written{s.ID, s.Head})
+		}
+	}
+	slices.SortFunc(all, func(a, b written) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.head, b.head)) })
+	var heads []string
+	for _, w := range all {
+		if !slices.Contains(heads, w.head) {
+			heads = append(heads, w.head)
+		}
+	}
+	return heads
+}
+
+// Statuses lists the commit statuses of a commit, by any author, oldest first.
+func (g *actions) Statuses(head string) []CommitStatus {
+	defer g.mu.held()()
+	var all []CommitStatus
+	for _, s := range g.index.statusesByHead[SHA(head)] {
+		all = append(all, *s)
+	}
+	return all
+}
+
+// OnRerun sets a function that is called when the program or a person runs a run again, with the number of the new
+// attempt. It is called before the request is answered.
+func (g *actions) OnRerun(f func(run int64, attempt int)) {
+	defer g.mu.held()()
+	g.onRerun = f
+}
+
+// Due returns the next moment at which something changes here by itself: a rerun becomes visible, a runner takes a
+// job, a cancel takes effect. It is zero if nothing will.
+func (g *actions) Due() time.Time {
+	defer g.mu.held()()
+	now := g.carryOutDue()
+	var due time.Time
+	for _, r := range g.liveRuns {
+		for _, t := range r.newestAttempt().dueTimes() {
+			if t.After(now) && (due.IsZero() || t.Before(due)) {
+				due = t
+			}
+		}
+	}
+	return due
+}
+
+// carryOutDue carries out the changes that have become due, each at its own moment, and returns the current time.
+func (g *actions) carryOutDue() time.Time {
+	now := g.now()
+	for _, r := range g.liveRuns {
+		before := r.newestAttempt().status
+		r.newestAttempt().carryOutDue(now, func() {
+			g.emitRunProgress(r, before)
+			before = r.newestAttempt().status
+		})
+	}
+	g.liveRuns = slices.DeleteFunc(g.liveRuns, func(r *workflowRun) bool {
+		return !slices.ContainsFunc(r.newestAttempt().dueTimes(), func(t time.Time) bool { return t.After(now) })
+	})
+	return now
+}
+
+// markLive adds a run to those that will change by themselves.
+func (g *actions) markLive(r *workflowRun) {
+	if !slices.Contains(g.liveRuns, r) {
+		g.liveRuns = append(g.liveRuns, r)
+	}
+	if g.webhook != nil {
+		g.webhook.hub.notifyDueChanged()
+	}
 }

@@ -283,11 +283,11 @@ func newBusy(t *testing.T, o sandbox.Options) *busy {
 			},
 		),
 	)
-	must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bob", State: "approved", Body: "fine"}))
+	approval := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bob", State: "approved", Body: "fine"}))
 	must[int64](t)(g.ReplyInThread(7, "", "alice", "why?"))
 	check(t, g.OutdateThreads(7, "copilot-pull-request-reviewer[bot]"))
 	check(t, g.ResolveThreads(7, "copilot-pull-request-reviewer[bot]", "bob"))
-	check(t, g.DismissReview(g.NewestReview(7, "bob"), "bob"))
+	check(t, g.DismissReview(approval, "bob"))
 	b.foreign = must[int64](
 		t,
 	)(
@@ -316,9 +316,6 @@ func TestEndpoints(t *testing.T) {
 	c := newCaller(t, g.GitHub)
 	head := sandbox.SHA("a3")
 	job := c.get(fmt.Sprintf("actions/runs/%d/jobs", g.failed)).at("jobs.1.id")
-	suite := c.get("commits/" + head + "/check-suites").at("check_suites.0.id")
-	diff := c.get("pulls/7/comments").at("0.id")
-	workflow := c.get("actions/workflows").at("workflows.0.id")
 
 	artifact, err := sandbox.UploadArtifact(g.GitHub, g.run, sandbox.ArtifactUpload{Name: "verdict", Content: "{}"})
 	if err != nil {
@@ -341,21 +338,18 @@ func TestEndpoints(t *testing.T) {
 	for _, path := range []string{
 		repo, "pulls", "pulls?state=all&sort=updated&direction=desc&per_page=1", "pulls/7",
 		"pulls/8", "pulls/7/files", "pulls/7/commits", "pulls/7/comments", "pulls/7/reviews",
-		fmt.Sprintf("pulls/7/reviews/%d", g.review), fmt.Sprintf("pulls/7/reviews/%d/comments", g.review),
-		"pulls/comments/" + diff, "pulls/7/requested_reviewers",
-		"issues/7/comments", fmt.Sprintf("issues/comments/%d", g.comment), "issues/7/timeline", "issues/7/events",
+		fmt.Sprintf("pulls/7/reviews/%d", g.review),
+		"issues/7/comments", fmt.Sprintf("issues/comments/%d", g.comment), "issues/7/timeline",
 		"commits/" + head, "commits/main", "commits/" + head + "/pulls",
 		"commits/" + head + "/check-runs", "commits/" + head + "/check-runs?filter=all&per_page=100",
-		"commits/" + head + "/check-suites", "commits/" + head + "/status", "commits/" + head + "/statuses",
+		"commits/" + head + "/check-suites", "commits/" + head + "/statuses",
 		"check-runs/" + own, "check-runs/" + job, fmt.Sprintf("check-runs/%d/annotations", g.foreign),
-		"check-runs/" + job + "/annotations", "check-suites/" + suite, "check-suites/" + suite + "/check-runs",
+		"check-runs/" + job + "/annotations",
 		"actions/runs", "actions/runs?head_sha=" + head + "&event=pull_request&per_page=100",
 		fmt.Sprintf("actions/runs/%d", g.run), fmt.Sprintf("actions/runs/%d/attempts/1", g.run),
-		fmt.Sprintf("actions/runs/%d/attempts/1/jobs", g.run), fmt.Sprintf("actions/runs/%d/artifacts", g.run), "actions/jobs/" + job,
-		"actions/workflows", "actions/workflows/" + workflow, "actions/workflows/openai.yml",
-		"actions/workflows/openai.yml/runs",
+		fmt.Sprintf("actions/runs/%d/artifacts", g.run), "actions/workflows", "actions/workflows/openai.yml/runs",
 		"contents/.github/review-coordinator.yml", "collaborators", "collaborators/bob/permission", "collaborators/stranger/permission",
-		"branches", "branches/main", "branches/release/1", "rules/branches/main", "rules/branches/release/1",
+		"branches/main", "branches/release/1", "rules/branches/main", "rules/branches/release/1",
 		"activity?ref=refs/heads/feature-7",
 		"git/ref/heads/main", "git/commits/" + head, "compare/main...feature-7", "/rate_limit",
 		"git/trees/main", "git/trees/" + head + "?recursive=1", "git/blobs/b82551848c644f63b8517a7bdf8be9a992e6f4da",
@@ -371,7 +365,6 @@ func TestEndpoints(t *testing.T) {
 	c.want(200, "PATCH", "check-runs/"+own, `{"name":"Review quorum","conclusion":"success","output":{"title":"2 of 2","summary":"s"}}`)
 	c.want(201, "POST", "issues/comments/"+asked+"/reactions", `{"content":"+1"}`)
 	c.want(200, "POST", "issues/comments/"+asked+"/reactions", `{"content":"+1"}`)
-	c.get("issues/comments/" + asked + "/reactions")
 	c.want(200, "PATCH", "issues/comments/"+asked, `{"body":"@coderabbitai full review"}`)
 	c.want(204, "DELETE", "issues/comments/"+asked, "")
 	c.want(201, "POST", "pulls/7/requested_reviewers", `{"reviewers":["copilot-pull-request-reviewer[bot]"]}`)
@@ -381,9 +374,6 @@ func TestEndpoints(t *testing.T) {
 	g.pass(10 * time.Second)
 	c.get(fmt.Sprintf("actions/runs/%d/jobs?filter=all", g.failed))
 	c.want(201, "POST", fmt.Sprintf("actions/runs/%d/rerun", g.failed), "")
-	c.want(202, "POST", fmt.Sprintf("actions/runs/%d/force-cancel", g.failed), "")
-	g.pass(10 * time.Second)
-	c.want(201, "POST", "actions/jobs/"+job+"/rerun", "")
 
 	c.want(403, "POST", "git/trees", `{"tree":[{"path":".github/workflows/x.yml","mode":"100644","type":"blob","content":"x"}]}`)
 	tree := c.want(201, "POST", "git/trees", `{"tree":[{"path":"docs/new.md","mode":"100644","type":"blob","content":"new\n"}]}`).at("sha")
