@@ -25,7 +25,7 @@ shift $((OPTIND - 1))
   'go test -race $room'
   '.ci/postgres.sh go test ./internal/store ./internal/daemon ./cmd/coordinator -run Postgres\|Replica'
   'go test ./internal/story -run Histories\|EverySibling\|EveryQueue -args -history-depth=3 -queue-depth=3'
-  'go test ./internal/story -run TestFaults -faults=12'
+  'go test ./internal/story -run TestFaults -faults=20'
 )
 
 work=$(mktemp -d)

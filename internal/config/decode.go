@@ -408,13 +408,13 @@ func (r *policyFileReader) failUnknownKey(parent, name string, at position, t re
 	switch gone := goneKeys[t][name]; {
 	case gone != "":
 		hint = gone
+	case t == reflect.TypeFor[LaneKeys]() && (goneKeys[conditions][name] != "" || slices.Contains(keysOf(conditions), name)):
+		hint = cmp.Or(goneKeys[conditions][name], name) + ", below if:"
 	case near != "":
 		hint = fmt.Sprintf("did you mean %s?", near)
 		r.brokenKeys[joinKey(parent, near)] = true // so that nothing else complains that it is not there
 	case t != reflect.TypeFor[PolicyKeys]() && slices.Contains(keysOf(reflect.TypeFor[PolicyKeys]()), name):
 		hint = name + " belongs at the top level of the file"
-	case t == reflect.TypeFor[LaneKeys]() && (goneKeys[conditions][name] != "" || slices.Contains(keysOf(conditions), name)):
-		hint = cmp.Or(goneKeys[conditions][name], name) + ", below if:"
 	case t == reflect.TypeFor[PolicyKeys]() && slices.Contains(keysOf(reflect.TypeFor[ReviewerKeys]()), name):
 		hint = name + " belongs to an entry of reviewers"
 	default:

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/lazy"
+	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
 	"github.com/review-coordinator/coordinator/internal/workflow"
@@ -159,8 +160,9 @@ mode: report
 `
 )
 
-// Init writes a commented policy for the reviewers that s shows, and says which lines a person must fill in. Without a single
-// reviewer that is sure, it names one that nobody is, and holds nothing back: the check then appears, and says what is missing.
+// Init writes a commented policy for the reviewers that s shows, and says which lines a person must fill in. Without
+// a single reviewer that is sure, it names one that nobody is, and holds nothing back: the check then appears, and
+// says what is missing.
 func Init(s Survey) (d Draft) {
 	d = NewDraft()
 	sure, unsure, notes := s.findReviewers()
@@ -246,7 +248,11 @@ func (w *policyWriter) writeEntry(f foundReviewer, indent string) (missing int) 
 	}
 	key("heading", f.heading)
 	if len(f.when) > 0 {
-		w.writeText("%s%swhen: {any_path: [%s]}\n", indent, dash, listQuoted(f.when))
+		quoted := make([]string, 0, len(f.when))
+		for _, pattern := range f.when {
+			quoted = append(quoted, strconv.Quote(pattern))
+		}
+		w.writeText("%s%swhen: {any_path: [%s]}\n", indent, dash, strings.Join(quoted, ", "))
 	}
 	return missing
 }
@@ -284,7 +290,8 @@ func (s Survey) findReviewers() (sure, unsure []foundReviewer, notes []string) {
 			unsure = append(unsure, f)
 		}
 	}
-	if slices.ContainsFunc(sure, func(f foundReviewer) bool { return f.preset == "claude-action" }) { // both post as claude[bot]
+	isAction := func(f foundReviewer) bool { return f.preset == "claude-action" }
+	if slices.ContainsFunc(slices.Concat(sure, unsure), isAction) { // both post as claude[bot]
 		sure = slices.DeleteFunc(sure, func(f foundReviewer) bool { return f.preset == "claude-review" })
 	}
 	sure, unsure = makeDistinct(sure, append(unsure, s.findUnknownBots()...))
@@ -352,8 +359,11 @@ func pullList(pulls []int) string {
 type candidate struct {
 	workflow.File
 	uses, preset string // the action by which it reviews, and what reads its texts; "": none that is known
-	token        string // as whom that action writes, because of its token
+	token        string // that the action is given, if it has an account of its own
+	isJobToken   bool
+	isElsewhere  bool   // its review is a workflow of another repository, by its name alone
 	calls        bool   // it calls a model
+	lower        string // its source, in lower case
 }
 
 // A surveyReader reads a survey, with each workflow by its path.
@@ -362,6 +372,9 @@ type surveyReader struct {
 	files map[string]candidate
 }
 
+// reviewJobPattern finds workflows of other repositories that say that they review: no preview, and no review of dependencies.
+var reviewJobPattern = lazy.Regexp(`(?i)/(?:(?:ai|code|pr|claude|codex|gemini|llm)[-_])*(?:code[-_]|pr[-_])?review[^/]*\.ya?ml@`)
+
 func newSurveyReader(s Survey) surveyReader {
 	r := surveyReader{s, map[string]candidate{}}
 	for _, w := range s.Workflows {
@@ -369,15 +382,17 @@ func newSurveyReader(s Survey) surveyReader {
 		for _, step := range c.Steps() {
 			i := slices.IndexFunc(reviewActions, func(a reviewAction) bool { return a.uses == step.Action() })
 			if i >= 0 && c.uses == "" {
-				c.uses, c.preset, c.token = reviewActions[i].uses, reviewActions[i].preset, step.TokenAccount()
+				c.uses, c.preset = reviewActions[i].uses, reviewActions[i].preset
+				c.token, c.isJobToken = step.OwnToken()
 			}
 		}
-		for _, job := range c.Jobs { // of another repository
-			if c.uses == "" && !strings.HasPrefix(job.Uses, "./") && strings.Contains(strings.ToLower(job.ID+job.Uses), "review") {
-				c.uses = cleanText(job.Uses, 120)
+		for _, job := range c.Jobs {
+			if c.uses == "" && !strings.HasPrefix(job.Uses, "./") && reviewJobPattern().MatchString(job.Uses) {
+				c.uses, c.isElsewhere = cleanText(job.Uses, 120), true
 			}
 		}
 		c.calls = c.uses != "" || modelCallPattern().MatchString(c.Source)
+		c.lower = strings.ToLower(c.Source)
 		r.files[w.Path] = c
 	}
 	return r
@@ -413,17 +428,17 @@ func (s surveyReader) examineWorkflow(w candidate) (f foundReviewer, is bool) {
 		f.toFill = "start it by pull_request, or name only the author of its texts"
 		return f, true
 	}
-	f.addStart(w, triggers[0], s.Workflows)
+	flaw := f.addStart(w, triggers, s.Survey)
 	best := verdicts
 	if len(best) == 0 {
 		best = left
 	}
 	switch {
-	case own && w.token != "" && w.token != quorum.ActionsBot:
+	case own && w.token != "" && !w.isJobToken:
 		f.author, f.toFill = fillInAuthor, "its action is given an App's token: write as author who writes then"
 	case own && w.token == "" && len(headless) > 0:
 		f.addEvidence("%s wrote while it ran, on %s.", r.Author, pullList(headless))
-	case len(best) == 1:
+	case len(best) == 1 && (len(verdicts) > 0 || !w.isElsewhere):
 		f.heading = best[0].heading
 		f.addEvidence("Its runs left %s under this heading, on %s.", countNoun(len(best[0].pulls), "text"), pullList(best[0].pulls))
 		if len(verdicts) == 0 && f.preset != "codex-action" {
@@ -443,22 +458,36 @@ func (s surveyReader) examineWorkflow(w candidate) (f foundReviewer, is bool) {
 		f.lacksHeading = true
 		f.toFill = "no text of it was seen that opens with a heading of its own: write the heading that its texts open with"
 	}
-	if own && (w.token == quorum.ActionsBot || f.heading != "") { // its texts come from the account that all workflows share
+	if own && (w.isJobToken || f.heading != "") { // its texts come from the account that all workflows share
 		f.author = quorum.ActionsBot
 	}
+	f.toFill = cmp.Or(f.toFill, flaw)
 	return f, true
 }
 
-// addStart notes for which pull requests a workflow does not start.
-func (f *foundReviewer) addStart(w candidate, of workflow.Trigger, all []workflow.File) {
-	need := workflow.Need{Events: []string{of.Event}, ByPaths: true}
-	if fault, found := w.Fault(need, all); found {
-		f.addEvidence("%s: %s.", cleanText(fault.Says, 200), fault.Remedy)
+// addStart notes for which pull requests a workflow starts, and returns what must be mended for a vote.
+func (f *foundReviewer) addStart(w candidate, starts []workflow.Trigger, s Survey) (flaw string) {
+	need := workflow.Need{Base: s.Branch, ByPaths: true}
+	startsForAll := false
+	for _, t := range starts {
+		need.Events = append(need.Events, t.Event)
+		startsForAll = startsForAll || len(t.Paths)+len(t.PathsIgnore) == 0
 	}
-	if f.when = of.Paths; len(of.PathsIgnore) > 0 {
+	if fault, found := w.Flaw(need, s.Workflows); found {
+		f.addEvidence("%s.", cleanText(fault.Says, 200))
+		flaw = fault.Remedy
+	}
+	if f.when = starts[0].Paths; len(starts[0].PathsIgnore) > 0 {
 		f.when = []string{"**"}
-		for _, pattern := range of.PathsIgnore {
+		for _, pattern := range starts[0].PathsIgnore {
 			f.when = append(f.when, "!"+pattern)
+		}
+	}
+	_, err := pathfilter.CompileAll(f.when)
+	isLong := func(pattern string) bool { return len(pattern) > 200 || cleanText(pattern, 200) != pattern }
+	if startsForAll || err != nil || len(f.when) > 100 || slices.ContainsFunc(f.when, isLong) {
+		if f.when = nil; !startsForAll {
+			f.addEvidence("It starts for some paths only: say which, with when:.")
 		}
 	}
 	hasCondition := func(part string) bool {
@@ -470,6 +499,7 @@ func (f *foundReviewer) addStart(w candidate, of workflow.Trigger, all []workflo
 	if hasCondition("[bot]") {
 		f.addEvidence("Its if: leaves robots' pull requests out: a lane with authors: may ask others for them.")
 	}
+	return flaw
 }
 
 // headingTexts are the texts that the runs of a workflow left under one heading.
@@ -480,24 +510,28 @@ type headingTexts struct {
 	newest     SurveyedText
 }
 
-// attributeTexts returns the texts of a workflow: those that only a run of it can have written, and those that a run of another
-// may have written, too. Of the account that all workflows share they count by their headings; own is an account that only such
-// a workflow has, whose texts need none.
+// attributeTexts returns the texts of a workflow: those that only a run of it can have written, and those that a run
+// of another may have written, too. Of the account that all workflows share they count by their headings; own is an
+// account that only such a workflow has, whose texts need none.
 func (s surveyReader) attributeTexts(w candidate, own string) (all, doubtful []headingTexts, byOwn []int) {
 	for _, t := range s.Texts {
-		heading := openingHeading(t.Body)
-		could := s.writersOf(t, heading)
-		isShared := t.Author.Is(quorum.ActionsBot)
-		if own != quorum.ActionsBot && t.Author.Is(own) {
+		isOwn, heading := own != quorum.ActionsBot && t.Author.Is(own), openingHeading(t.Body)
+		if !isOwn && (heading == "" || !t.Author.Is(quorum.ActionsBot)) {
+			continue
+		}
+		could := s.writersOf(t)
+		if isOwn { // by a token of its own, whatever the job's may
 			could = slices.DeleteFunc(could, func(path string) bool { return s.files[path].preset != w.preset })
+		} else {
+			could = s.likelyWriters(could, heading)
 		}
 		switch {
 		case !slices.Contains(could, w.Path):
-		case !isShared && own != quorum.ActionsBot && t.Author.Is(own) && len(could) == 1:
+		case isOwn && len(could) == 1:
 			byOwn = append(byOwn, t.Pull)
-		case isShared && heading != "" && len(could) == 1:
+		case !isOwn && len(could) == 1:
 			all = addText(all, heading, t)
-		case isShared && heading != "" && w.calls && hasVerdict(t):
+		case !isOwn && w.calls && hasVerdict(t):
 			doubtful = addText(doubtful, heading, t)
 		}
 	}
@@ -541,9 +575,8 @@ func readText(t SurveyedText) quorum.Outcome {
 	return review.Read(anybody, review.Material{Kind: kind, Body: t.Body, State: t.State, Threads: t.Threads}).Outcome
 }
 
-// writersOf returns the workflows of which a run can have written t: it was under way, or had just ended. Of several those are
-// left whose token may comment, then those whose files hold the heading, then those that call a model.
-func (s surveyReader) writersOf(t SurveyedText, heading string) (could []string) {
+// writersOf returns the workflows of which a run was under way, or had just ended, when t was written.
+func (s surveyReader) writersOf(t SurveyedText) (could []string) {
 	const late = 60 // seconds after the end of a run
 	for _, r := range s.Runs {
 		if r.Pull == t.Pull && !t.At.Before(r.Started) && (!r.Completed() || t.At.Sub(r.Updated).Seconds() <= late) &&
@@ -551,17 +584,26 @@ func (s surveyReader) writersOf(t SurveyedText, heading string) (could []string)
 			could = append(could, r.Path)
 		}
 	}
-	for _, isLikely := range []func(candidate) bool{
-		func(c candidate) bool { return c.MayComment() || c.Path == "" },
-		func(c candidate) bool {
-			return heading != "" && strings.Contains(strings.ToLower(c.Source), headingText(heading))
-		},
-		func(c candidate) bool { return c.calls },
-	} {
-		likely := slices.DeleteFunc(slices.Clone(could), func(path string) bool { return !isLikely(s.files[path]) })
-		if len(likely) > 0 {
-			could = likely
+	return could
+}
+
+// likelyWriters returns those of them that can have written a text under a heading as the account of all workflows:
+// without those that cannot comment, and nobody comments after them; a file that holds the heading settles a doubt.
+func (s surveyReader) likelyWriters(could []string, heading string) []string {
+	for _, w := range s.Workflows {
+		if _, follows := w.Trigger("workflow_run"); follows && !strings.Contains(w.Source, "review-coordinator/coordinator") {
+			return could
 		}
+	}
+	could = slices.DeleteFunc(could, func(path string) bool {
+		c, known := s.files[path]
+		return known && !c.MayComment()
+	})
+	holds := slices.DeleteFunc(slices.Clone(could), func(path string) bool {
+		return !strings.Contains(s.files[path].lower, headingText(heading))
+	})
+	if len(holds) > 0 {
+		return holds
 	}
 	return could
 }

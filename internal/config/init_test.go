@@ -81,7 +81,7 @@ func TestInit(t *testing.T) {
 		}, "cubic  cubic-dev-ai[bot] ", "", "# sonarqubecloud[bot] scans by rules and reviews nothing"},
 		{
 			"workflows by their headings", func(s *surveyed) {
-				s.workflow(openaiFile, onPull+"env: {KEY: \"${{ secrets.OPENAI_API_KEY }}\"}")
+				s.workflow(openaiFile, onPull+asksModel)
 				s.workflow(".github/workflows/gemini.yml", onPull+"      - uses: google-github-actions/run-gemini-cli@abc\n")
 				s.run(1, openaiFile)
 				s.text(1, quorum.ActionsBot, "<!-- x -->\n## OpenAI Code Review"+yes)
@@ -98,13 +98,31 @@ func TestInit(t *testing.T) {
 			s.run(1, ciFile)
 			s.text(1, quorum.ActionsBot, "## OpenAI Review"+yes)
 		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## OpenAI Review", "", ""},
-		{"CI at the same time: it calls no model", func(s *surveyed) {
+		{"CI at the same time, which may comment: that it calls no model proves nothing", func(s *surveyed) {
 			s.workflow(openaiFile, onPull+asksModel)
-			s.workflow(ciFile, onPull+"      - run: gh pr comment --body ok\n")
+			s.workflow(ciFile, onPull+"      - uses: acme/lint-comment@v1\n")
 			s.run(1, openaiFile)
 			s.run(1, ciFile)
+			s.text(1, quorum.ActionsBot, "## Lint report\n\nNo issues found."+yes)
+		}, "", "no reviewer was recognised|see that this is the heading", "  #   heading: \"## Lint report\"\n"},
+		{"CI that cannot comment, and what follows it may", func(s *surveyed) {
+			s.workflow(openaiFile, onPull+asksModel)
+			s.workflow(ciFile, "permissions: read-all\n"+onPull+"      - uses: acme/lint@v1\n")
+			s.workflow(".github/workflows/tell.yml", "on: {workflow_run: {workflows: [CI]}}\njobs: {a: {steps: [{run: x $GITHUB_TOKEN}]}}\n")
+			s.run(1, openaiFile)
+			s.run(1, ciFile)
+			s.text(1, quorum.ActionsBot, "## Lint report"+yes)
+		}, "", "no reviewer was recognised|see that this is the heading", ""},
+		{"a run of which no file is known", func(s *surveyed) {
+			s.workflow(openaiFile, onPull+asksModel)
+			s.run(1, openaiFile)
+			s.run(1, ".github/workflows/gone.yml")
 			s.text(1, quorum.ActionsBot, "## OpenAI Review"+yes)
-		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## OpenAI Review", "", ""},
+		}, "", "no reviewer was recognised|see that this is the heading", ""},
+		{"previews and reviews of dependencies are none", func(s *surveyed) {
+			s.workflow(ciFile, "on: pull_request\njobs: {review: {uses: acme/ci/.github/workflows/preview.yml@v1},"+
+				" b: {uses: acme/ci/.github/workflows/dependency-review.yml@v1}}\n")
+		}, "", "no reviewer was recognised", "Nothing was recognised"},
 		{"CI at the same time, a reviewer that no word gives away: CI cannot comment", func(s *surveyed) {
 			s.workflow(openaiFile, onPull+"      - uses: acme/judge@v1\n")
 			s.workflow(ciFile, onPull+"      - uses: actions/checkout@v4\n      - run: go test\n")
@@ -114,7 +132,7 @@ func TestInit(t *testing.T) {
 		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## OpenAI Review", "", ""},
 		{"two that call models at the same time: nobody knows whose it is", func(s *surveyed) {
 			s.workflow(openaiFile, onPull+asksModel)
-			s.workflow(".github/workflows/z.yml", "on: workflow_dispatch\njobs: {a: {steps: [{run: ask $OPENAI_API_KEY $TOKEN}]}}\n")
+			s.workflow(".github/workflows/z.yml", "on: workflow_dispatch\njobs: {a: {steps: [{run: ask $OPENAI_API_KEY $GITHUB_TOKEN}]}}\n")
 			s.run(1, openaiFile)
 			s.run(1, ".github/workflows/z.yml")
 			s.text(1, quorum.ActionsBot, "## OpenAI Review"+yes)
@@ -131,26 +149,42 @@ func TestInit(t *testing.T) {
 			s.text(1, quorum.ActionsBot, "## Gemini"+yes)
 		}, "dispatch .github/workflows/dispatch.yml github-actions[bot] ## Gemini", "", "dispatch.yml uses google-github-actions/run-gemini-cli."},
 		{"a review by a workflow of another repository", func(s *surveyed) {
-			s.workflow(openaiFile, "on: pull_request\njobs: {review: {uses: acme/ci/.github/workflows/ai.yml@v1}}\n")
-		}, "", "no reviewer was recognised|no text of it was seen", "uses acme/ci/.github/workflows/ai.yml@v1."},
+			s.workflow(openaiFile, "on: pull_request\njobs: {a: {uses: acme/ci/.github/workflows/ai-review.yml@v1}}\n")
+		}, "", "no reviewer was recognised|no text of it was seen", "uses acme/ci/.github/workflows/ai-review.yml@v1."},
 		{"claude's action with a token of its own account", func(s *surveyed) {
 			s.workflow(claudeFile, onPull+"      - {uses: anthropics/claude-code-action@v1, with: {github_token: \"${{ secrets.GITHUB_TOKEN }}\"}}\n")
 			s.workflow(".github/workflows/other.yml",
 				onPull+"      - {uses: anthropics/claude-code-action@v1, with: {github_token: \"${{ steps.app.outputs.token }}\"}}\n")
 		}, "", "no reviewer was recognised|no text of it was seen|an App's token", "  #   author: \"github-actions[bot]\"\n  #   heading: \"## FILL IN\"\n"},
 		{"it starts for some pull requests", func(s *surveyed) {
-			s.workflow(claudeFile, "on: {pull_request: {types: [opened], paths: [\"src/**\", \"!src/x/**\"]}}\njobs:\n  a:\n"+
+			s.workflow(claudeFile, "on: {pull_request: {paths: [\"src/**\", \"!src/x/\\\\[a\\\\]/**\"]}}\njobs:\n  a:\n"+
 				"    if: github.event.pull_request.draft == false && github.actor != 'dependabot[bot]'\n"+
 				"    steps: [{uses: anthropics/claude-code-action@v1}]\n")
 			s.run(1, claudeFile)
 			s.text(1, "claude[bot]", "x")
 			s.text(1, "copilot-pull-request-reviewer[bot]", "x")
 		}, "copilot  copilot-pull-request-reviewer[bot] |claude .github/workflows/claude.yml claude[bot] ", "",
-			"does not start for a push: a new head is never reviewed: add synchronize to the types of pull_request.\n" +
-				"  # Its if: leaves drafts out.\n" +
+			"  # Its if: leaves drafts out.\n" +
 				"  # Its if: leaves robots' pull requests out: a lane with authors: may ask others for them.\n" +
 				"  # claude[bot] wrote while it ran, on #1.\n" +
-				"  - name: claude\n    preset: claude-action\n    workflow: .github/workflows/claude.yml\n    when: {any_path: [\"src/**\", \"!src/x/**\"]}\n"},
+				"  - name: claude\n    preset: claude-action\n    workflow: .github/workflows/claude.yml\n    when: {any_path: [\"src/**\", \"!src/x/\\\\[a\\\\]/**\"]}\n"},
+		{"it does not hear pushes", func(s *surveyed) {
+			s.workflow(claudeFile, "on: {pull_request: {types: [opened]}}\njobs: {a: {steps: [{uses: anthropics/claude-code-action@v1}]}}\n")
+			s.run(1, claudeFile)
+			s.text(1, "claude[bot]", "x")
+		}, "", "no reviewer was recognised|add synchronize", "does not start for a push"},
+		{"more paths than a policy may name, and a start without any", func(s *surveyed) {
+			s.workflow(claudeFile, "on: {pull_request: {paths-ignore: ["+strings.Repeat("x/**, ", 101)+"]}}\njobs: {a: {steps: [{uses: anthropics/claude-code-action@v1}]}}\n")
+			s.run(1, claudeFile)
+			s.text(1, "claude[bot]", "x")
+		}, "claude .github/workflows/claude.yml claude[bot] ", "", "# It starts for some paths only: say which, with when:."},
+		{"claude's template, whose job's token may only read, beside CI", func(s *surveyed) {
+			s.workflow(claudeFile, "permissions: read-all\n"+onPull+"      - uses: anthropics/claude-code-action@v1\n")
+			s.workflow(ciFile, onPull+"      - uses: acme/lint@v1\n")
+			s.run(1, claudeFile)
+			s.run(1, ciFile)
+			s.text(1, "claude[bot]", "x")
+		}, "claude .github/workflows/claude.yml claude[bot] ", "", "claude[bot] wrote while it ran"},
 		{"a report of no model and no verdict is no reviewer", func(s *surveyed) {
 			s.workflow(".github/workflows/cover.yml", onPull)
 			s.run(1, ".github/workflows/cover.yml")
@@ -173,7 +207,7 @@ func TestInit(t *testing.T) {
 			"  # FILL IN: see that it reviews each pull request, and that its texts are read, then take the \"# \" from the lines below.\n" +
 			"  # - name: sage\n  #   author: \"sage[bot]\"\n"},
 		{"a verdict without a known action is a reviewer", func(s *surveyed) {
-			s.workflow(".github/workflows/house.yml", onPull)
+			s.workflow(".github/workflows/house.yml", onPull+"      - uses: acme/house@v1\n")
 			s.run(1, ".github/workflows/house.yml")
 			s.text(1, quorum.ActionsBot, "## House rules"+yes)
 		}, "house .github/workflows/house.yml github-actions[bot] ## House rules", "", ""},

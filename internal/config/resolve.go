@@ -153,11 +153,11 @@ func (r policyResolver) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
 	case isKnown:
 		q.Preset, q.Name = e.Preset, cmp.Or(q.Name, e.Preset)
 	case e.Preset != "":
-		hint := suggestWord(e.Preset, all, "known presets: "+strings.Join(all, ", "))
+		hint := "known presets: " + strings.Join(all, ", ")
 		if like := presetsLike(strings.ToLower(e.Preset)); len(like) > 0 {
 			hint = "did you mean " + strings.Join(like, " or ") + "?"
 		}
-		r.failKey(key+".preset", fmt.Sprintf("%s is not a preset", quoteText(e.Preset)), hint)
+		r.failKey(key+".preset", fmt.Sprintf("%s is not a preset", quoteText(e.Preset)), suggestWord(e.Preset, all, hint))
 	}
 	return q
 }
@@ -169,7 +169,7 @@ func presetsLike(word string) []string {
 	return slices.DeleteFunc(review.Presets(), func(name string) bool {
 		q, _ := review.Preset(name)
 		begins, _, _ := strings.Cut(name, "-")
-		return begins != first && q.Family != family || q.Retired
+		return begins != first && (family == "" || q.Family != family) || q.Retired
 	})
 }
 

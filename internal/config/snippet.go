@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -220,8 +221,9 @@ func suggestWord(word string, known []string, otherwise string) string {
 // NearestWord returns the known word that is a typing error away from word, or "". Case and - for _ do not count.
 func NearestWord(word string, known []string) string {
 	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
+	letters := func(s string) string { return string(slices.Sorted(slices.Values([]byte(fold(s))))) }
 	best, least := "", 2 // one error
-	if len(word) >= 4 { // where two letters that changed places are two errors
+	if len(word) >= 5 {
 		least++
 	}
 	if len(word) >= 9 {
@@ -231,7 +233,11 @@ func NearestWord(word string, known []string) string {
 		if len(word) > 2*len(k)+2 {
 			continue
 		}
-		if d := levenshtein.ComputeDistance(fold(word), fold(k)); d < least || d == 0 {
+		d := levenshtein.ComputeDistance(fold(word), fold(k))
+		if d == least && len(word) == 4 && letters(word) == letters(k) {
+			d-- // two that changed places are one error
+		}
+		if d < least || d == 0 {
 			best, least = k, d
 		}
 	}

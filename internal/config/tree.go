@@ -135,13 +135,14 @@ func (c treeChecker) warnOfWorkflow(key string, q quorum.Reviewer, guard pathfil
 	}
 	i := slices.IndexFunc(c.files, func(f workflow.File) bool { return f.Path == q.Workflow })
 	if i < 0 {
-		c.warnIf(len(c.files) > 0, key+".workflow", fmt.Sprintf("%s: there is no %s here", reviewerPhrase(q), quoteText(q.Workflow)),
-			"write the path of a workflow of this repository")
 		return
 	}
 	w := c.files[i]
-	need := workflow.Need{Events: q.Events, ByPaths: len(q.When.AllPaths)+len(q.When.AnyPath) > 0, Author: q.Author}
-	if fault, found := w.Fault(need, c.files); found && w.Broken == "" {
+	need := workflow.Need{Events: q.Events, ByPaths: len(q.When.AllPaths)+len(q.When.AnyPath) > 0}
+	if readsTexts(q) {
+		need.Author = q.Author
+	}
+	if fault, found := w.Flaw(need, c.files); found && w.Broken == "" {
 		c.warnKey(key+".workflow", reviewerPhrase(q)+": "+cleanText(fault.Says, 300), fault.Remedy)
 	}
 	if !w.UsesHeadTree(q.Events) {

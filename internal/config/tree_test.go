@@ -104,8 +104,8 @@ func TestWorkflowsThatDoNotAnswer(t *testing.T) {
 		"on: {pull_request: {paths-ignore: [docs/**]}}\n" + step: "starts for some paths only",
 		"on: issue_comment\n" + step:                             `is started by "issue_comment", whose runs are not`,
 		"on: workflow_call\n" + step:                             "is called by another workflow, whose run it then is: .github/workflows/all.yaml",
-		"on: pull_request\njobs: {a: {steps: [{uses: Anthropics/claude-code-action@v1, with: {github_token: \"${{ github.token }}\"}}]}}\n": "which then writes as github-actions[bot] and not as claude[bot]",
-		"on: pull_request\njobs: {a: {uses: ./.github/workflows/called.yml}}\n":                                                             "which then writes as the App of its token and not as claude[bot]",
+		"on: pull_request\njobs: {a: {steps: [{uses: Anthropics/claude-code-action@v1, with: {github_token: \"${{ github.token }}\"}}]}}\n": "which then writes by that token and not as claude[bot]",
+		"on: pull_request\njobs: {a: {uses: ./.github/workflows/called.yml}}\n":                                                             "which then writes by that token and not as claude[bot]",
 		"on: [\n": "",
 	} {
 		got := told(claude, treeOf("", map[string]string{
@@ -117,9 +117,14 @@ func TestWorkflowsThatDoNotAnswer(t *testing.T) {
 			t.Errorf("%s: %q, want %q", source, got, want)
 		}
 	}
-	got := told(claude, treeOf("", map[string]string{".github/workflows/beta.yml": "on: pull_request\n" + step}))
-	if len(got) != 1 || !strings.Contains(got[0], "there is no \".github/workflows/alpha.yml\" here") {
-		t.Errorf("a workflow that is not there: %q", got)
+	const alone = "reviewers:\n  - {name: x, author: \"x[bot]\", heading: \"## X\", workflow: .github/workflows/alpha.yml}\n"
+	for policy, source := range map[string]string{ // what is well
+		alone: "on: pull_request\njobs: {a: {steps: [{uses: anthropics/claude-code-action@v1, with: {github_token: x}}]}}\n",
+		strings.Replace(alone, "heading: \"## X\"", "verdict: conclusion", 1): "on: pull_request\n" + step,
+	} {
+		if got := told(policy, treeOf("", map[string]string{".github/workflows/alpha.yml": source})); len(got) > 0 {
+			t.Errorf("%s: %q", policy, got)
+		}
 	}
 }
 

@@ -561,7 +561,7 @@ func spoiledReviewers() []spoiled {
 				s.edit(t, gemini, "steps: [", "steps: [{uses: anthropics/claude-code-action@v1, with: {github_token: x}}, ")
 				i := slices.IndexFunc(s.Policy.Reviewers, func(r quorum.Reviewer) bool { return r.Workflow == gemini })
 				s.Policy.Reviewers[i].Author = "claude[bot]"
-			}, "token-account", Broken, "writes as the App of its token and not as claude[bot]", "",
+			}, "token-account", Broken, "writes by that token and not as claude[bot]", "",
 		},
 		{
 			"its artifact is not made", appSetup, policy(`heading: "## Gemini review"`, "verdict: {artifact: review-verdict}"), "artifact-missing", Broken,

@@ -94,7 +94,10 @@ func (e reviewersExam) examineWorkflow(r quorum.Reviewer) {
 
 // examineStart examines whether a reviewer's workflow starts for each head of each pull request, and writes as the policy says.
 func (e reviewersExam) examineStart(r quorum.Reviewer, file WorkflowFile, grade Grade) {
-	need := workflow.Need{Events: r.Events, Base: e.Branch, ByPaths: len(r.When.AllPaths)+len(r.When.AnyPath) > 0, Author: r.Author}
+	need := workflow.Need{Events: r.Events, Base: e.Branch, ByPaths: len(r.When.AllPaths)+len(r.When.AnyPath) > 0}
+	if readsTexts(r) {
+		need.Author = r.Author
+	}
 	starts := func(event string) bool { _, found := file.Trigger(event); return found }
 	if e.forbidsTarget(file.Path) {
 		need.Events = slices.DeleteFunc(slices.Clone(r.Events), func(event string) bool { return event == "pull_request_target" })
@@ -109,7 +112,7 @@ func (e reviewersExam) examineStart(r quorum.Reviewer, file WorkflowFile, grade 
 	for _, f := range e.Workflows {
 		files = append(files, f.File)
 	}
-	fault, found := file.Fault(need, files)
+	fault, found := file.Flaw(need, files)
 	switch {
 	case found && !fault.Partly:
 		e.report(grade, fault.ID, quoteName(r.Name)+": "+plainText(fault.Says, 300), fault.Remedy)

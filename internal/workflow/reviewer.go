@@ -4,11 +4,11 @@ package workflow
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
 )
 
@@ -30,8 +30,8 @@ func Read(path, source string) File {
 	return f
 }
 
-// WithCalled returns f with the jobs and the sources of what it calls in its repository, directly or through others: a run of f is a
-// run of all of that. The others are the repository's workflows.
+// WithCalled returns f with the jobs and the sources of what it calls in its repository, directly or through others:
+// a run of f is a run of all of that. The others are the repository's workflows.
 func (f File) WithCalled(others []File) File {
 	f.Jobs = slices.Clone(f.Jobs)
 	for i, called := 0, map[string]bool{f.Path: true}; i < len(f.Jobs); i++ {
@@ -47,7 +47,7 @@ func (f File) WithCalled(others []File) File {
 
 // Caller is the path of a workflow of the repository that calls f; "" without one.
 func (f File) Caller(all []File) string {
-	isCall := func(j JobPlan) bool { return strings.HasSuffix(strings.Split(j.Uses, "@")[0], "/"+path.Base(f.Path)) }
+	isCall := func(j JobPlan) bool { return j.Uses == "./"+f.Path }
 	i := slices.IndexFunc(all, func(o File) bool { return slices.ContainsFunc(o.Jobs, isCall) })
 	if i < 0 {
 		return ""
@@ -55,8 +55,8 @@ func (f File) Caller(all []File) string {
 	return all[i].Path
 }
 
-// PullTriggers returns the triggers whose runs stand on the head of a pull request, but for one that waits for changes of the
-// workflow itself: it tests the workflow, and reviews nothing.
+// PullTriggers returns the triggers whose runs stand on the head of a pull request, but for one that waits for
+// changes of the workflow itself: it tests the workflow, and reviews nothing.
 func (f File) PullTriggers() []Trigger {
 	return slices.DeleteFunc(slices.Clone(f.Triggers), func(t Trigger) bool {
 		isOther := func(pattern string) bool { return pattern != f.Path }
@@ -79,46 +79,34 @@ func (s StepPlan) Action() string {
 	return name
 }
 
-// The accounts under which actions write.
-const (
-	ClaudeAction = "anthropics/claude-code-action"
-	actionsBot   = "github-actions[bot]"
-)
+// ClaudeAction writes as claude[bot], its App, unless it is given another token. Source: its docs, "github_token".
+const ClaudeAction = "anthropics/claude-code-action"
 
-// TokenAccount is as whom [ClaudeAction] writes because of the token that it is given; "": as claude[bot], for it is given none.
-// Source: its docs, "github_token".
-func (s StepPlan) TokenAccount() string {
-	switch token := s.With["github_token"]; {
-	case s.Action() != ClaudeAction || token == "":
-		return ""
-	case strings.Contains(token, "secrets.GITHUB_TOKEN") || strings.Contains(token, "github.token"):
-		return actionsBot
+var jobToken = lazy.Regexp(`(?i)GITHUB_TOKEN|github\.token|github\[|toJSON\(`)
+
+// OwnToken returns the token that the step gives to [ClaudeAction], and whether it is the job's; "": it gives none.
+func (s StepPlan) OwnToken() (token string, isJobs bool) {
+	if s.Action() == ClaudeAction {
+		token = s.With["github_token"]
 	}
-	return "the App of its token"
+	return token, jobToken().MatchString(token)
 }
 
-// MayComment reports whether a run of the workflow may write a comment: a job's token lets it, and a step is not known for
-// something else.
-func (d Definition) MayComment() bool {
-	return slices.ContainsFunc(d.Jobs, func(j JobPlan) bool {
+var toolPattern = lazy.Regexp(`^actions/(?:checkout|cache|setup-[a-z]+|upload-artifact|download-artifact)$`)
+
+// MayComment reports whether a run of the file may write a comment by its job's token: what is known of the file does
+// not rule it out.
+func (f File) MayComment() bool {
+	return f.Broken != "" || slices.ContainsFunc(f.Jobs, func(j JobPlan) bool {
 		rights := j.Token
 		if !rights.Named {
-			rights = d.Token
+			rights = f.Token
 		}
 		may := !rights.Named || rights.Allows("pull-requests", "write") || rights.Allows("issues", "write")
-		return may && (j.Uses != "" || slices.ContainsFunc(j.Steps, StepPlan.mayComment))
+		return may && (j.Uses != "" || jobToken().MatchString(f.Source) || slices.ContainsFunc(j.Steps, func(s StepPlan) bool {
+			return s.Uses != "" && !toolPattern().MatchString(s.Action()) // whose token may be the job's by default
+		}))
 	})
-}
-
-// mayComment reports whether a step may send something to GitHub: an action that is no plain tool of Actions', or a script that
-// has a token or calls gh.
-func (s StepPlan) mayComment() bool {
-	action := s.Action()
-	isTool := strings.HasPrefix(action, "actions/") && action != "actions/github-script" && action != "actions/ai-inference"
-	words := strings.FieldsFunc(strings.ToLower(s.Run), func(r rune) bool { return !('a' <= r && r <= 'z' || r == '_' || r == '.') })
-	return action != "" && !isTool || slices.ContainsFunc(words, func(word string) bool {
-		return word == "gh" || word == "curl" || strings.Contains(word, "token") || strings.Contains(word, "api.github")
-	}) || strings.HasPrefix(s.Run, "./") || strings.Contains(s.Run, " ./") || strings.Contains(s.Run, "scripts/")
 }
 
 // A Need is what a policy needs of a reviewer's workflow.
@@ -126,18 +114,18 @@ type Need struct {
 	Events  []string // whose runs are on a pull request's head
 	Base    string   // of the pull requests; "": it is not known
 	ByPaths bool     // for some paths only
-	Author  string   // as whom the reviewer writes
+	Author  string   // as whom it writes what is read; "": nothing is
 }
 
-// A Fault is why a workflow does not do what is needed.
-type Fault struct {
+// A Flaw is why a workflow does not do what is needed.
+type Flaw struct {
 	ID           string // of the finding: docs/doctor.md
 	Partly       bool   // it does so on other pull requests
 	Says, Remedy string // the first begins with the file's path
 }
 
-// Fault returns what is wrong with f, the gravest alone; all are the repository's workflows.
-func (f File) Fault(n Need, all []File) (Fault, bool) {
+// Flaw returns what is wrong with f, the gravest alone; all are the repository's workflows.
+func (f File) Flaw(n Need, all []File) (Flaw, bool) {
 	starts := slices.DeleteFunc(slices.Clone(f.Triggers), func(t Trigger) bool { return !slices.Contains(n.Events, t.Event) })
 	if len(starts) == 0 {
 		return f.whyNoStart(all), true
@@ -146,45 +134,45 @@ func (f File) Fault(n Need, all []File) (Fault, bool) {
 	if of.Event == "pull_request" || of.Event == "pull_request_target" {
 		switch {
 		case !slices.ContainsFunc(starts, func(t Trigger) bool { return t.Hears("synchronize") }):
-			return Fault{
+			return Flaw{
 				ID: "no-synchronize", Says: f.Path + " does not start for a push: a new head is never reviewed",
 				Remedy: "add synchronize to the types of " + of.Event,
 			}, true
 		case n.Base != "" && !of.matchesBranch(n.Base):
-			return Fault{
+			return Flaw{
 				ID: "branch-filter", Says: fmt.Sprintf("%s does not start for pull requests against %s", f.Path, strconv.Quote(n.Base)),
 				Remedy: "add it to the branches of " + of.Event,
 			}, true
 		}
 	}
 	for _, s := range f.WithCalled(all).Steps() {
-		if as := s.TokenAccount(); as != "" && strings.HasSuffix(n.Author, "[bot]") && !strings.EqualFold(n.Author, as) {
-			return Fault{
-				ID: "token-account",
-				Says: fmt.Sprintf("%s gives github_token to %s, which then writes as %s and not as %s",
-					f.Path, ClaudeAction, as, n.Author),
-				Remedy: "take github_token out, or write who writes then and the heading that its texts open with: author: and heading:",
+		if token, _ := s.OwnToken(); token != "" && strings.EqualFold(n.Author, "claude[bot]") {
+			return Flaw{
+				ID:     "token-account",
+				Says:   fmt.Sprintf("%s gives github_token to %s, which then writes by that token and not as claude[bot]", f.Path, ClaudeAction),
+				Remedy: "take github_token out, or write who writes then and the heading of its texts: author: and heading:",
 			}, true
 		}
 	}
-	if len(of.Paths)+len(of.PathsIgnore) > 0 && !n.ByPaths {
-		return Fault{
+	startsForAll := func(t Trigger) bool { return len(t.Paths)+len(t.PathsIgnore) == 0 }
+	if !n.ByPaths && !slices.ContainsFunc(starts, startsForAll) {
+		return Flaw{
 			ID: "path-filter", Partly: true,
 			Says:   f.Path + " starts for some paths only, and the policy waits for it on every pull request",
 			Remedy: "say the same in the policy: when: {any_path: [...]}, or take the filter out of the workflow",
 		}, true
 	}
-	return Fault{}, false
+	return Flaw{}, false
 }
 
 // whyNoStart says why nothing that counts starts f.
-func (f File) whyNoStart(all []File) Fault {
+func (f File) whyNoStart(all []File) Flaw {
 	if _, isCalled := f.Trigger("workflow_call"); isCalled {
 		caller := f.Caller(all)
 		if caller != "" {
 			caller = ": " + caller
 		}
-		return Fault{
+		return Flaw{
 			ID: "workflow-called", Says: f.Path + " is called by another workflow, whose run it then is" + caller,
 			Remedy: "name the workflow that calls it",
 		}
@@ -193,15 +181,15 @@ func (f File) whyNoStart(all []File) Fault {
 	for _, t := range f.Triggers {
 		events = append(events, strconv.Quote(t.Event))
 	}
-	return Fault{
+	return Flaw{
 		ID:     "workflow-events",
 		Says:   fmt.Sprintf("%s is started by %s, whose runs are not on the pull request's head", f.Path, strings.Join(events, ", ")),
 		Remedy: "start it by pull_request; or leave workflow out, and name the author of its texts",
 	}
 }
 
-// Hears reports whether the trigger hears an activity of that type. GitHub's defaults, where no types stand: "Events that trigger
-// workflows", pull_request.
+// Hears reports whether the trigger hears an activity of that type. GitHub's defaults, where no types stand: "Events
+// that trigger workflows", pull_request.
 func (t Trigger) Hears(kind string) bool {
 	types := t.Types
 	if len(types) == 0 {

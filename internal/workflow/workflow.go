@@ -1,5 +1,5 @@
-// Package workflow reads the workflow files of GitHub Actions, as far as it matters who starts them, what their jobs are
-// called, and what a job's token may do. It never fails over a part that it does not know.
+// Package workflow reads the workflow files of GitHub Actions, as far as it matters who starts them, what their jobs
+// are called, and what a job's token may do. It never fails over a part that it does not know.
 package workflow
 
 import (
@@ -71,8 +71,8 @@ const (
 	maxInputs = 500
 )
 
-// checkCost refuses what would take a parser long: its time grows with the square of the depth. Words of scripts are counted,
-// too, which come nowhere near.
+// checkCost refuses what would take a parser long: its time grows with the square of the depth. Words of scripts are
+// counted, too, which come nowhere near.
 func checkCost(src string) error {
 	open := 0
 	for line := range strings.Lines(src) {

@@ -150,16 +150,18 @@ func TestAWorkflowIsReadWithWhatItCalls(t *testing.T) {
 
 func TestWhatMayComment(t *testing.T) {
 	for source, want := range map[string]bool{
-		"{steps: [{uses: actions/checkout@v4}, {run: go test}]}":                                    false,
-		"{steps: [{run: gh pr comment}]}":                                                           true,
-		"{steps: [{run: 'echo high; ghost'}]}":                                                      false,
-		"{steps: [{uses: actions/github-script@v7}]}":                                               true,
-		"{steps: [{uses: acme/judge@v1}]}":                                                          true,
-		"{steps: [{run: ./judge.sh}]}":                                                              true,
-		"{uses: ./.github/workflows/x.yml}":                                                         true,
-		"{permissions: {contents: read}, steps: [{run: gh pr comment}]}":                            false,
-		"{permissions: read-all, steps: [{uses: acme/judge@v1}]}":                                   false,
-		"{permissions: {issues: write}, steps: [{run: curl -H 'Authorization: bearer $GH_TOKEN'}]}": true,
+		"{steps: [{uses: actions/checkout@v4}, {run: go test}]}":                                              false,
+		"{steps: [{run: gh pr comment}]}":                                                                     false,
+		"{steps: [{run: npx danger ci, env: {T: '${{ secrets.github_token }}'}}]}":                            true,
+		"{steps: [{uses: actions/first-interaction@v1}]}":                                                     true,
+		"{steps: [{run: 'echo high; ghost'}]}":                                                                false,
+		"{steps: [{uses: actions/github-script@v7}]}":                                                         true,
+		"{steps: [{uses: acme/judge@v1}]}":                                                                    true,
+		"{steps: [{uses: ./.github/actions/judge}]}":                                                          true,
+		"{uses: ./.github/workflows/x.yml}":                                                                   true,
+		"{permissions: {contents: read}, steps: [{run: gh pr comment}]}":                                      false,
+		"{permissions: read-all, steps: [{uses: acme/judge@v1}]}":                                             false,
+		"{permissions: {issues: write}, steps: [{run: curl -H 'Authorization: bearer ${{ github.token }}'}]}": true,
 	} {
 		if got := Read("x.yml", "on: pull_request\njobs: {a: "+source+"}\n").MayComment(); got != want {
 			t.Errorf("%s: %t", source, got)

@@ -42,7 +42,7 @@ const (
 	actionsBot = "github-actions[bot]"
 	verdict    = "\n\nIt does what it says.\n\n**Ready to merge?** Yes\n"
 	onPull     = "on: pull_request\njobs:\n  review:\n    runs-on: ubuntu-latest\n    steps:\n"
-	callsModel = onPull + "      - run: ./review\n        env: {KEY: '${{ secrets.OPENAI_API_KEY }}'}\n"
+	callsModel = onPull + "      - run: ./review\n        env: {KEY: '${{ secrets.OPENAI_API_KEY }}', GH_TOKEN: '${{ github.token }}'}\n"
 	copilot    = "copilot-pull-request-reviewer[bot]"
 	copilotYes = "Copilot reviewed 1 out of 1 changed file in this pull request and generated no comments."
 	nightly    = "on: {schedule: [{cron: '7 4 * * *'}]}\njobs: {a: {runs-on: ubuntu-latest, steps: [{run: make}]}}\n"
