@@ -326,9 +326,9 @@ func (g *GitHub) graphComment(p *pullRequest, c *issueComment) object {
 
 func (g *GitHub) graphReview(p *pullRequest, v *review) object {
 	return g.withEditor(object{
-		"__typename": "PullRequestReview", "id": nodeID("PRR", v.id), "databaseId": v.id,
-		"fullDatabaseId": fmt.Sprint(v.id), "author": g.graphActor(v.author), "authorAssociation": "NONE",
-		"body": v.body, "state": v.state, "commit": g.graphCommitStub(v.commit), "submittedAt": timeOrNull(v.submitted),
+		"__typename": "PullRequestReview", "id": nodeID("PRR", v.id), "databaseId": v.id, "fullDatabaseId": fmt.Sprint(v.id),
+		"author": g.graphActor(v.author), "authorAssociation": association(g.permissions[strings.ToLower(v.author)]), "body": v.body,
+		"state": v.state, "commit": g.graphCommitStub(v.commit), "submittedAt": timeOrNull(v.submitted),
 		"createdAt": timeOrNull(v.submitted), "updatedAt": timeOrNull(laterOf(v.submitted, v.editedAt)),
 		"isMinimized": false, "url": fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", g.webURL(), p.number, v.id),
 		"comments": connectionField(func(object) []object {
