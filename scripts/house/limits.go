@@ -49,7 +49,7 @@ var limits = limitTable{
 	// What was reached, to the next ten lines: it is only lowered. The goal is half.
 	{linesOfRoom, []string{"bench", "internal/store/storetest"}, 2387, inARoom},
 	{linesOfRoom, outsideProduct, 15882, "the fake and what measures are read, too; 200 lines measure fields, phrases and an event's way"},
-	{linesOfRoom, []string{"cmd/coordinator"}, 8039, "the action's command line is counted, too"},
+	{linesOfRoom, []string{"cmd/coordinator"}, 7999, "the action's command line is counted, too"},
 	{linesOfRoom, []string{"internal/quorum", "internal/pathfilter", "internal/change"}, 4783, inARoom},
 	{linesOfRoom, []string{"internal/evidence"}, 5800, inARoom},
 	{linesOfRoom, []string{"internal/review"}, 6500, inARoom},
