@@ -412,57 +412,78 @@ func (s surveyReader) examineWorkflow(w candidate) (f foundReviewer, is bool) {
 		f.addEvidence("%s calls a model.", w.Path)
 	}
 	r, known := review.Preset(f.preset)
-	own := known && r.Author != quorum.ActionsBot // it posts under its own account, unless it was given GITHUB_TOKEN
-	left, doubtful, headless := s.attributeTexts(w, r.Author)
-	verdicts := slices.DeleteFunc(slices.Clone(left), func(l headingTexts) bool { return !l.hasVerdict })
-	if !w.calls && len(verdicts) == 0 {
+	left := s.attributeTexts(w, r.Author)
+	left.isOwn, left.author = known && r.Author != quorum.ActionsBot, r.Author
+	if !w.calls && !left.hasVerdict() {
 		return f, false
 	}
 	triggers := w.PullTriggers()
-	if len(triggers) == 0 {
-		_, isAsked := w.Trigger("issue_comment")
-		if w.Caller(s.Workflows) != "" || (!isAsked || w.uses == "") && len(verdicts) == 0 {
-			return f, false // its caller stands for it, or it does something else
-		}
-		f.addEvidence("It is not started by pull_request or pull_request_target, so that no run of it can be found by a pull request's head.")
-		f.toFill = "start it by pull_request, or name only the author of its texts"
+	if len(triggers) > 0 {
+		flaw := f.addStart(w, triggers, s.Survey)
+		f.addTexts(w, left)
+		f.toFill = cmp.Or(f.toFill, flaw)
 		return f, true
 	}
-	flaw := f.addStart(w, triggers, s.Survey)
-	best := verdicts
-	if len(best) == 0 {
-		best = left
+	_, isAsked := w.Trigger("issue_comment")
+	if w.Caller(s.Workflows) != "" || (!isAsked || w.uses == "") && !left.hasVerdict() {
+		return f, false // its caller stands for it, or it does something else
 	}
+	f.addEvidence("It is not started by pull_request or pull_request_target, so that no run of it can be found by a pull request's head.")
+	f.toFill = "start it by pull_request, or name only the author of its texts"
+	return f, true
+}
+
+// attributedTexts are the texts that are a workflow's, by their headings, or may be; and those of an account of its own.
+type attributedTexts struct {
+	sure, doubtful []headingTexts
+	byOwn          []int  // the pull requests of each
+	author         string // that account
+	isOwn          bool   // there is one, unless the workflow's action is given GITHUB_TOKEN
+}
+
+func (a attributedTexts) hasVerdict() bool {
+	return slices.ContainsFunc(a.sure, func(l headingTexts) bool { return l.hasVerdict })
+}
+
+// best are the texts with a verdict, else all.
+func (a attributedTexts) best() []headingTexts {
+	if !a.hasVerdict() {
+		return a.sure
+	}
+	return slices.DeleteFunc(slices.Clone(a.sure), func(l headingTexts) bool { return !l.hasVerdict })
+}
+
+// addTexts says by what a workflow's texts are known, or what is missing for that.
+func (f *foundReviewer) addTexts(w candidate, left attributedTexts) {
+	best := left.best()
 	switch {
-	case own && w.token != "" && !w.isJobToken:
+	case left.isOwn && w.token != "" && !w.isJobToken:
 		f.author, f.toFill = fillInAuthor, "its action is given an App's token: write as author who writes then"
-	case own && w.token == "" && len(headless) > 0:
-		f.addEvidence("%s wrote while it ran, on %s.", r.Author, pullList(headless))
-	case len(best) == 1 && (len(verdicts) > 0 || !w.isElsewhere):
+	case left.isOwn && w.token == "" && len(left.byOwn) > 0:
+		f.addEvidence("%s wrote while it ran, on %s.", left.author, pullList(left.byOwn))
+	case len(best) == 1 && (left.hasVerdict() || !w.isElsewhere):
 		f.heading = best[0].heading
 		f.addEvidence("Its runs left %s under this heading, on %s.", countNoun(len(best[0].pulls), "text"), pullList(best[0].pulls))
-		if len(verdicts) == 0 && f.preset != "codex-action" {
+		if !left.hasVerdict() && f.preset != "codex-action" {
 			f.note = "None of them has a verdict that can be read: " +
 				proposeVerdict(best[0].newest, `let its prompt end with "Ready to merge? Yes | No | With fixes".`)
 		}
 	case len(best) > 1:
 		f.toFill, f.lacksHeading = "its runs left texts with different headings: write the one of its reviews", true
-	case len(doubtful) > 0:
-		f.heading = doubtful[0].heading
+	case len(left.doubtful) > 0:
+		one := left.doubtful[0]
+		f.heading, f.toFill = one.heading, "see that this is the heading of its reviews"
 		f.addEvidence("%s on %s under this heading, and other workflows ran at the same time.",
-			countNoun(len(doubtful[0].pulls), "text"), pullList(doubtful[0].pulls))
-		f.toFill = "see that this is the heading of its reviews"
-	case own && w.token == "":
+			countNoun(len(one.pulls), "text"), pullList(one.pulls))
+	case left.isOwn && w.token == "":
 		f.toFill = "no text of it was seen: see that it reviews pull requests"
 	default:
 		f.lacksHeading = true
 		f.toFill = "no text of it was seen that opens with a heading of its own: write the heading that its texts open with"
 	}
-	if own && (w.isJobToken || f.heading != "") { // its texts come from the account that all workflows share
+	if left.isOwn && (w.isJobToken || f.heading != "") { // its texts come from the account that all workflows share
 		f.author = quorum.ActionsBot
 	}
-	f.toFill = cmp.Or(f.toFill, flaw)
-	return f, true
 }
 
 // addStart notes for which pull requests a workflow starts, and returns what must be mended for a vote.
@@ -513,7 +534,7 @@ type headingTexts struct {
 // attributeTexts returns the texts of a workflow: those that only a run of it can have written, and those that a run
 // of another may have written, too. Of the account that all workflows share they count by their headings; own is an
 // account that only such a workflow has, whose texts need none.
-func (s surveyReader) attributeTexts(w candidate, own string) (all, doubtful []headingTexts, byOwn []int) {
+func (s surveyReader) attributeTexts(w candidate, own string) (left attributedTexts) {
 	for _, t := range s.Texts {
 		isOwn, heading := own != quorum.ActionsBot && t.Author.Is(own), openingHeading(t.Body)
 		if !isOwn && (heading == "" || !t.Author.Is(quorum.ActionsBot)) {
@@ -528,14 +549,14 @@ func (s surveyReader) attributeTexts(w candidate, own string) (all, doubtful []h
 		switch {
 		case !slices.Contains(could, w.Path):
 		case isOwn && len(could) == 1:
-			byOwn = append(byOwn, t.Pull)
+			left.byOwn = append(left.byOwn, t.Pull)
 		case !isOwn && len(could) == 1:
-			all = addText(all, heading, t)
+			left.sure = addText(left.sure, heading, t)
 		case !isOwn && w.calls && hasVerdict(t):
-			doubtful = addText(doubtful, heading, t)
+			left.doubtful = addText(left.doubtful, heading, t)
 		}
 	}
-	return all, doubtful, byOwn
+	return left
 }
 
 // addText counts a text under its heading.

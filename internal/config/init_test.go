@@ -156,18 +156,20 @@ func TestInit(t *testing.T) {
 			s.workflow(".github/workflows/other.yml",
 				onPull+"      - {uses: anthropics/claude-code-action@v1, with: {github_token: \"${{ steps.app.outputs.token }}\"}}\n")
 		}, "", "no reviewer was recognised|no text of it was seen|an App's token", "  #   author: \"github-actions[bot]\"\n  #   heading: \"## FILL IN\"\n"},
-		{"it starts for some pull requests", func(s *surveyed) {
-			s.workflow(claudeFile, "on: {pull_request: {paths: [\"src/**\", \"!src/x/\\\\[a\\\\]/**\"]}}\njobs:\n  a:\n"+
-				"    if: github.event.pull_request.draft == false && github.actor != 'dependabot[bot]'\n"+
-				"    steps: [{uses: anthropics/claude-code-action@v1}]\n")
-			s.run(1, claudeFile)
-			s.text(1, "claude[bot]", "x")
-			s.text(1, "copilot-pull-request-reviewer[bot]", "x")
-		}, "copilot  copilot-pull-request-reviewer[bot] |claude .github/workflows/claude.yml claude[bot] ", "",
+		{
+			"it starts for some pull requests", func(s *surveyed) {
+				s.workflow(claudeFile, "on: {pull_request: {paths: [\"src/**\", \"!src/x/\\\\[a\\\\]/**\"]}}\njobs:\n  a:\n"+
+					"    if: github.event.pull_request.draft == false && github.actor != 'dependabot[bot]'\n"+
+					"    steps: [{uses: anthropics/claude-code-action@v1}]\n")
+				s.run(1, claudeFile)
+				s.text(1, "claude[bot]", "x")
+				s.text(1, "copilot-pull-request-reviewer[bot]", "x")
+			}, "copilot  copilot-pull-request-reviewer[bot] |claude .github/workflows/claude.yml claude[bot] ", "",
 			"  # Its if: leaves drafts out.\n" +
 				"  # Its if: leaves robots' pull requests out: a lane with authors: may ask others for them.\n" +
 				"  # claude[bot] wrote while it ran, on #1.\n" +
-				"  - name: claude\n    preset: claude-action\n    workflow: .github/workflows/claude.yml\n    when: {any_path: [\"src/**\", \"!src/x/\\\\[a\\\\]/**\"]}\n"},
+				"  - name: claude\n    preset: claude-action\n    workflow: .github/workflows/claude.yml\n    when: {any_path: [\"src/**\", \"!src/x/\\\\[a\\\\]/**\"]}\n",
+		},
 		{"it does not hear pushes", func(s *surveyed) {
 			s.workflow(claudeFile, "on: {pull_request: {types: [opened]}}\njobs: {a: {steps: [{uses: anthropics/claude-code-action@v1}]}}\n")
 			s.run(1, claudeFile)
