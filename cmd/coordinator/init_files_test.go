@@ -111,6 +111,28 @@ func TestInitProposes(t *testing.T) {
 	}
 }
 
+// A policy alone is proposed beside whatever workflows are there, and not over another policy.
+func TestInitProposesAPolicyAlone(t *testing.T) {
+	g := sandbox.New(sandbox.Options{TokenOwner: "alice"})
+	g.SetFile(".github/workflows/review-bell.yml", "", "on: pull_request\n")
+	server := httptest.NewServer(g)
+	defer server.Close()
+	t.Chdir(t.TempDir())
+	env := map[string]string{"GITHUB_TOKEN": "ghp_x"}
+	code, out, said := runAt(t, server.URL, env, "init", "--repo", "acme/shop", "--pull-request", "--policy-only")
+	if code != 0 || strings.Contains(out, "review-bell") || strings.Contains(out, "listens to") {
+		t.Errorf("exit %d: %s%s", code, out, said)
+	}
+	wants(t, out, "proposed .github/review-coordinator.yml: ", "opened acme/shop#1: ")
+	if err := g.Merge(1, "alice"); err != nil {
+		t.Fatal(err)
+	}
+	code, out, said = runAt(t, server.URL, env, "init", "--repo", "acme/shop", "--pull-request", "--policy-only")
+	if code != 2 || !strings.Contains(said, "on main .github/review-coordinator.yml exists\n") {
+		t.Errorf("exit %d: %s%s", code, out, said)
+	}
+}
+
 // What strangers named is quoted in the pull request's text.
 func TestInitProposalIsQuoted(t *testing.T) {
 	g := sandbox.New(sandbox.Options{TokenOwner: "alice"})

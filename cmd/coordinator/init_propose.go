@@ -36,8 +36,8 @@ func printOpenProposal(ctx context.Context, c *command, api *client.Client, owne
 }
 
 // proposeFiles opens the pull request and says what is next.
-func (s setup) proposeFiles(ctx context.Context, c *command, api *client.Client, force bool) error {
-	there, err := github.FilesThere(ctx, api, s.owner, s.name, s.branch, append(config.Paths(), bellPath, coordinatorPath))
+func (s setup) proposeFiles(ctx context.Context, c *command, api *client.Client, names []string, force bool) error {
+	there, err := github.FilesThere(ctx, api, s.owner, s.name, s.branch, names)
 	switch {
 	case err != nil:
 		return readAccess.explainRefusal(err)

@@ -16,14 +16,10 @@ import (
 	"github.com/review-coordinator/coordinator/internal/config"
 )
 
-// findRoom returns the path of the policy to write, and refuses if a file is in the way.
-func findRoom(root *os.Root, policyOnly, force bool) (policyPath string, err error) {
+// findRoom returns the path of the policy to write, and refuses if one of those files is in the way.
+func findRoom(root *os.Root, names []string, force bool) (policyPath string, err error) {
 	policyPath = config.Paths()[0]
 	var there []string
-	names := append(config.Paths(), bellPath, coordinatorPath)
-	if policyOnly {
-		names = config.Paths()
-	}
 	for _, name := range names {
 		info, err := root.Lstat(name)
 		switch {

@@ -409,7 +409,7 @@ func (r *policyFileReader) failUnknownKey(parent, name string, at position, t re
 	case gone != "":
 		hint = gone
 	case t == reflect.TypeFor[LaneKeys]() && (goneKeys[conditions][name] != "" || slices.Contains(keysOf(conditions), name)):
-		hint = cmp.Or(goneKeys[conditions][name], name) + ", below if:"
+		hint = cmp.Or(goneKeys[conditions][name], "write it") + ", below if:"
 	case near != "":
 		hint = fmt.Sprintf("did you mean %s?", near)
 		r.brokenKeys[joinKey(parent, near)] = true // so that nothing else complains that it is not there

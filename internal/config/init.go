@@ -494,9 +494,9 @@ func (f *foundReviewer) addStart(w candidate, starts []workflow.Trigger, s Surve
 		need.Events = append(need.Events, t.Event)
 		startsForAll = startsForAll || len(t.Paths)+len(t.PathsIgnore) == 0
 	}
-	if fault, found := w.Flaw(need, s.Workflows); found {
-		f.addEvidence("%s.", cleanText(fault.Says, 200))
-		flaw = fault.Remedy
+	if is, found := w.Flaw(need, s.Workflows); found {
+		f.addEvidence("%s.", cleanText(is.Says, 200))
+		flaw = is.Remedy
 	}
 	if f.when = starts[0].Paths; len(starts[0].PathsIgnore) > 0 {
 		f.when = []string{"**"}
@@ -506,7 +506,7 @@ func (f *foundReviewer) addStart(w candidate, starts []workflow.Trigger, s Surve
 	}
 	_, err := pathfilter.CompileAll(f.when)
 	isLong := func(pattern string) bool { return len(pattern) > 200 || cleanText(pattern, 200) != pattern }
-	if startsForAll || err != nil || len(f.when) > 100 || slices.ContainsFunc(f.when, isLong) {
+	if startsForAll || len(starts) > 1 || err != nil || len(f.when) > 100 || slices.ContainsFunc(f.when, isLong) {
 		if f.when = nil; !startsForAll {
 			f.addEvidence("It starts for some paths only: say which, with when:.")
 		}

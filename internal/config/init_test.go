@@ -180,6 +180,12 @@ func TestInit(t *testing.T) {
 			s.run(1, claudeFile)
 			s.text(1, "claude[bot]", "x")
 		}, "claude .github/workflows/claude.yml claude[bot] ", "", "# It starts for some paths only: say which, with when:."},
+		{"two starts, each for paths of its own", func(s *surveyed) {
+			s.workflow(claudeFile, "on: {pull_request: {paths: [a/**]}, pull_request_target: {paths: [b/**]}}\n"+
+				"jobs: {a: {steps: [{uses: anthropics/claude-code-action@v1}]}}\n")
+			s.run(1, claudeFile)
+			s.text(1, "claude[bot]", "x")
+		}, "claude .github/workflows/claude.yml claude[bot] ", "", "# It starts for some paths only: say which, with when:."},
 		{"claude's template, whose job's token may only read, beside CI", func(s *surveyed) {
 			s.workflow(claudeFile, "permissions: read-all\n"+onPull+"      - uses: anthropics/claude-code-action@v1\n")
 			s.workflow(ciFile, onPull+"      - uses: acme/lint@v1\n")
@@ -336,7 +342,7 @@ func TestInitHostile(t *testing.T) {
 		strings.Repeat("a", 500), "\xff", "\u202e",
 	} {
 		s := surveyed{Survey{Repo: "acme/shop", Pulls: []int{1}}}
-		s.workflow(openaiFile, onPull+asksModel+"# "+words)
+		s.workflow(openaiFile, fmt.Sprintf("name: %q\non: {pull_request: {paths: [%q]}}\njobs:\n  a:\n    steps:\n", words, words)+asksModel)
 		s.workflow(".github/workflows/a\n- preset: copilot #.yml", onPull+asksModel)
 		s.run(1, openaiFile)
 		s.text(1, quorum.ActionsBot, "## Review "+words+yes)
@@ -399,6 +405,14 @@ func TestWorkflowPlan(t *testing.T) {
 	}
 	if !strings.HasSuffix(src, "queue: max # not there\n      - uses: review-coordinator/coordinator@v1\n") {
 		t.Errorf("changed more:\n%s", src)
+	}
+	const often, hourly = "    - cron: '7,22,37,52 * * * *' # away from the full hour\n", "    - cron: '7 * * * *' #"
+	if src = string(plan.Coordinator([]byte(often))); src != often {
+		t.Errorf("in a public repository: %s", src)
+	}
+	plan.Hourly = true
+	if src = string(plan.Coordinator([]byte(often))); !strings.HasPrefix(src, hourly) || strings.Count(src, "\n") != 1 {
+		t.Errorf("in a private repository: %s", src)
 	}
 	plan.Server, plan.Ref = true, "v2"
 	if src = string(plan.Coordinator([]byte(example))); strings.Contains(src, "queue") || !strings.HasSuffix(src, "coordinator@v2\n") {

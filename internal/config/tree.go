@@ -142,8 +142,8 @@ func (c treeChecker) warnOfWorkflow(key string, q quorum.Reviewer, guard pathfil
 	if readsTexts(q) {
 		need.Author = q.Author
 	}
-	if fault, found := w.Flaw(need, c.files); found && w.Broken == "" {
-		c.warnKey(key+".workflow", reviewerPhrase(q)+": "+cleanText(fault.Says, 300), fault.Remedy)
+	if flaw, found := w.Flaw(need, c.files); found && w.Broken == "" {
+		c.warnKey(key+".workflow", reviewerPhrase(q)+": "+cleanText(flaw.Says, 300), flaw.Remedy)
 	}
 	if !w.UsesHeadTree(q.Events) {
 		return

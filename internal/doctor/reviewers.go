@@ -112,15 +112,16 @@ func (e reviewersExam) examineStart(r quorum.Reviewer, file WorkflowFile, grade 
 	for _, f := range e.Workflows {
 		files = append(files, f.File)
 	}
-	fault, found := file.Flaw(need, files)
-	switch {
-	case found && !fault.Partly:
-		e.report(grade, fault.ID, quoteName(r.Name)+": "+plainText(fault.Says, 300), fault.Remedy)
-		return
-	case found:
-		e.report(Warning, fault.ID, quoteName(r.Name)+": "+plainText(fault.Says, 300), fault.Remedy)
+	if flaw, found := file.Flaw(need, files); found {
+		flawGrade := grade
+		if flaw.Partly {
+			flawGrade = Warning
+		}
+		e.report(flawGrade, flaw.ID, quoteName(r.Name)+": "+plainText(flaw.Says, 300), flaw.Remedy)
 	}
-	e.examineArtifact(r, file, grade)
+	if slices.ContainsFunc(need.Events, starts) {
+		e.examineArtifact(r, file, grade)
+	}
 }
 
 // examineArtifact examines whether a workflow makes the artifact in which its verdict stands.

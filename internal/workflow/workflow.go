@@ -1,5 +1,5 @@
 // Package workflow reads the workflow files of GitHub Actions, as far as it matters who starts them, what their jobs
-// are called, and what a job's token may do. It never fails over a part that it does not know.
+// are called and may do, and whether a reviewer's does what its policy needs. It never fails over a part unknown to it.
 package workflow
 
 import (

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -62,7 +63,7 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 	case cmd.Ref != "" && !actionRefPattern().MatchString(cmd.Ref):
 		return usageError(fmt.Errorf("--ref %q is no tag or commit", cmd.Ref), "--ref v1, or a commit of 40 digits")
 	}
-	if _, err := os.Stat(cmd.Dir); cmd.Dir != "" && err != nil {
+	if _, err := os.Stat(cmd.Dir); cmd.Dir != "" && errors.Is(err, fs.ErrNotExist) {
 		return usageError(fmt.Errorf("there is no folder %s", cmd.Dir), "--dir names a folder that is there")
 	}
 	var here clone.Clone
@@ -84,7 +85,7 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 			return err
 		}
 		defer root.Close()
-		if policyPath, err = findRoom(root, cmd.PolicyOnly, cmd.Force); err != nil {
+		if policyPath, err = findRoom(root, cmd.written(), cmd.Force); err != nil {
 			return err
 		}
 		return cmd.setUp(ctx, c, owner, name, policyPath, func(_ *client.Client, s setup) error { return s.writeInto(c, root, cmd.Force) })
@@ -93,8 +94,16 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 		if cmd.DryRun {
 			return s.printFiles(c)
 		}
-		return s.proposeFiles(ctx, c, api, cmd.Force)
+		return s.proposeFiles(ctx, c, api, cmd.written(), cmd.Force)
 	})
+}
+
+// written are the files that the command may write, the policy under either of its names.
+func (cmd initCmd) written() []string {
+	if cmd.PolicyOnly {
+		return config.Paths()
+	}
+	return append(config.Paths(), bellPath, coordinatorPath)
 }
 
 // openFolder opens the folder to write into. Without --dir it is the clone's, which must be the repository's: the files
