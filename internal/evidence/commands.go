@@ -75,8 +75,7 @@ func saidCommands(h *headView) (all []saidCommand) {
 	for _, t := range h.texts {
 		isOfHead := !t.At.Before(h.cycle.arrival) && !h.cycle.isBeforeBase(t.At) && !isWithin(h.cycle.closed, t.At, false)
 		isMember := t.Member && !t.Author.Bot && t.Author.Login != "" && !t.Author.Same(s.Ours)
-		isKnown := t.Edited.IsZero() || t.Editor.Login != ""
-		if c, found := readCommand(&t); isMember && isKnown && found && isOfHead {
+		if c, found := readCommand(&t); found && isMember && isOfHead && (t.Edited.IsZero() || t.Editor.Login != "") {
 			all = append(all, c)
 		}
 	}

@@ -264,6 +264,17 @@ func TestAStatusAnswersOneOfTheSameSecond(t *testing.T) {
 	}
 }
 
+// A text whose last editor nobody knows may be the reviewer's own: that takes its yes, and leaves its no.
+func TestAnUnknownEditorVoidsNoObjection(t *testing.T) {
+	for said, want := range map[string]quorum.Vote{sageNo: quorum.Object, sageOK: quorum.Pending} {
+		x := onHead(sage()).comment(1, 10, "sage[bot]", said)
+		x.s.Comments[0].Edited = at(20)
+		if b := x.looks(260); b.Vote != want {
+			t.Errorf("%q: it is %s, %s; want %s", said, b.Vote, b.Reason, want)
+		}
+	}
+}
+
 // Words that somebody else takes out of a review end nothing, though its threads are resolved then: neither over a push
 // nor where the base was left. That its author takes them out does.
 func TestAReviewThatSomebodyElseEditedEndsByNoThreads(t *testing.T) {

@@ -54,7 +54,7 @@ func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
 	}
 	if !t.Edited.IsZero() {
 		c.at = t.Edited
-		if !v.IsAuthor(t.Editor) {
+		if t.Editor.Login != "" && !v.IsAuthor(t.Editor) {
 			c.reject(editedByOther, t.Editor.Login)
 		}
 	}
@@ -80,9 +80,8 @@ func (v textView) isMovedNo(t *quorum.Text) bool {
 // hasTakenBack reports whether the reviewer approved the head of then after a no that GitHub moved, surely not about this one.
 func (v textView) hasTakenBack(no *quorum.Text) bool {
 	return len(v.head.stays) == 0 && slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
-		isEarlier := t.Commit != v.head.snapshot.PR.Head || v.head.isMovedReview(&t)
-		isIts := !v.isShared() && v.IsAuthor(t.Author) && v.hasHeading(&t)
-		return isIts && isEarlier && t.State == "APPROVED" && t.At.After(no.At)
+		isIts := !v.isShared() && v.IsAuthor(t.Author) && v.hasHeading(&t) && t.State == "APPROVED" && t.At.After(no.At)
+		return isIts && (t.Commit != v.head.snapshot.PR.Head || v.head.isMovedReview(&t))
 	})
 }
 
@@ -138,6 +137,8 @@ func (v textView) doubtApproval(c *statement) {
 	case v.Workflow == "" && !c.isReview() && !v.head.isHead(named) && v.head.mayHaveHadOtherHead():
 		c.rejected = unnamedCommit
 	case c.rejected != "":
+	case !c.text.Edited.IsZero() && c.text.Editor.Login == "": // doubt, which voids a yes alone
+		c.reject(editedByOther, "")
 	case isOfOther:
 		c.reject(ofOtherPull, pull)
 	case isCommanded:
