@@ -169,7 +169,7 @@ func parseDatabaseURL(address string) (string, error) {
 	case !ok: // not quoted: it may hold a password
 		return "", usageError(
 			errors.New("the database is no address that is known"),
-			"write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db",
+			"write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db, or as postgres://USER@HOST:PORT/NAME",
 		)
 	case path == "" || strings.HasSuffix(path, "/") || strings.ContainsAny(path, "?#\x00"):
 		return "", usageError(
