@@ -70,7 +70,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	if board, err := url.Parse(places.Board); err == nil && board.Hostname() != "" {
 		adminHosts = append(adminHosts, board.Hostname())
 	}
-	log := c.serverLog()
+	log := c.logFrom(slog.LevelInfo) // decisions, warnings and errors
 	if cmd.JSON && !cmd.Check {
 		return usageError(errors.New("--json is given without --check"), "what serve does stands in its log; --check --json says what is set")
 	}
@@ -407,8 +407,11 @@ func (s *server) serve(ctx context.Context) error {
 		}
 		ending, done := context.WithTimeout(context.WithoutCancel(ctx), requests)
 		defer done()
-		err := s.webhookServer.Shutdown(ending)
-		return errors.Join(ignoreDeadline(err), s.shutdownAdmin(ending))
+		_ = s.webhookServer.Shutdown(ending) // a caller that does not end its request in time is no failure of ours
+		if s.adminServer.Shutdown(ending) != nil {
+			_ = s.adminServer.Close() // a browser that holds its stream open is cut off
+		}
+		return nil
 	})
 	ended := make(chan error, 1)
 	go func() { ended <- group.Wait() }()
@@ -422,22 +425,6 @@ func (s *server) serve(ctx context.Context) error {
 		}
 	}
 	log.Info("stopped")
-	return err
-}
-
-// shutdownAdmin ends the admin listener; a browser that holds its stream open is cut off.
-func (s *server) shutdownAdmin(ctx context.Context) error {
-	if err := s.adminServer.Shutdown(ctx); err != nil {
-		return s.adminServer.Close()
-	}
-	return nil
-}
-
-// ignoreDeadline drops a deadline's error: a caller that does not end its request in time is no failure of ours.
-func ignoreDeadline(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil
-	}
 	return err
 }
 
