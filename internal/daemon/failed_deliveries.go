@@ -22,19 +22,16 @@ const (
 // as long as the host names it, so that it is not taken for a new one.
 type failedDelivery struct {
 	ID    string    `json:"id"`
-	Hook  int64     `json:"hook"`           // of its newest attempt
-	Found time.Time `json:"found"`          // when the host first named it
-	Next  time.Time `json:"next,omitzero"`  // when it is asked for; zero: never again
-	Asks  int       `json:"asks,omitempty"` // how often it was
+	Hook  int64     `json:"hook"`          // of its newest attempt
+	Found time.Time `json:"found"`         // when the host first named it
+	Next  time.Time `json:"next,omitzero"` // when it is asked for; zero: never again
 }
 
 func (f *failedDelivery) tooOld(now time.Time) bool { return now.Sub(f.Found) > maxMissedAge }
 
 // markAsked notes that a delivery was asked for: the next time after a pause that doubles, or never again.
 func (f *failedDelivery) markAsked(now time.Time, pause time.Duration, never bool) {
-	f.Next = now.Add(min(pause<<min(f.Asks, 14), longestPause))
-	f.Asks++
-	if never {
+	if f.Next = now.Add(min(now.Sub(f.Found)+pause, longestPause)); never {
 		f.Next = time.Time{}
 	}
 }

@@ -58,9 +58,8 @@ func (p pullShare) spacing(isUrgent bool) time.Duration {
 	return time.Duration(min(max(apart, (over-most)*float64(time.Hour), 0), longest))
 }
 
-// noteUse adds requests that a look at a pull request has used, of those that an hour allows; 0: nobody says how many. spent is
-// the rest of an hour in which it was made.
-func (b *tenantBook) noteUse(w store.Work, requests, hour int, spent spentHour) {
+// noteUse adds requests that a look at a pull request has used, of those that an hour allows; 0: nobody says how many.
+func (b *tenantBook) noteUse(w store.Work, requests, hour int) {
 	if hour <= 0 {
 		return
 	}
@@ -72,8 +71,8 @@ func (b *tenantBook) noteUse(w store.Work, requests, hour int, spent spentHour) 
 	took := float64(requests) * pullPart / float64(hour)
 	was := t.shares[w.Key]
 	p := pullShare{parts: was.partsAt(now) + took, last: took, at: now}
-	if !spent.since.IsZero() {
-		if p.since = spent.since; was.since.Equal(spent.since) {
+	if t.spentUntil.After(now) {
+		if p.since = t.spentSince; was.since.Equal(p.since) {
 			p.spent = was.spent
 		}
 		p.spent += took
@@ -91,16 +90,14 @@ func (b *tenantBook) lookedAt(r store.Row) time.Time {
 
 // nextLook returns when a pull request is looked at again, and how far its looks are apart; zero: at once. In a spent hour one that
 // has used a quarter of its part waits longer.
-func (b *tenantBook) nextLook(w store.Work, isUrgent bool, spent spentHour) (at time.Time, apart time.Duration) {
-	t := b.open(w.Tenant)
-	defer b.mu.Unlock()
-	p, ok := t.shares[w.Key]
+func (t *tenantEntry) nextLook(key string, isUrgent bool, now time.Time) (at time.Time, apart time.Duration) {
+	p, ok := t.shares[key]
 	if !ok {
 		return time.Time{}, 0
 	}
 	at = p.at.Add(p.spacing(isUrgent))
-	if !spent.since.IsZero() && p.since.Equal(spent.since) && p.spent >= mostSpentPart {
-		at = laterTime(at, earlierDue(p.at.Add(spentSpacing), spent.end))
+	if t.spentUntil.After(now) && p.since.Equal(t.spentSince) && p.spent >= mostSpentPart {
+		at = laterTime(at, earlierDue(p.at.Add(spentSpacing), t.spentUntil))
 	}
 	return at, p.spacing(false)
 }

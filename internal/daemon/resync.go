@@ -262,7 +262,7 @@ func (t task) resyncRepository(ctx context.Context) (workResult, error) {
 
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our
 // last look began, and undecided ones that were not looked at just now and are not tried again anyway. If the policy changed, or
-// all were listed, so do those that we know and the list does not hold; if all were listed, layers of stacks. All wait in the
+// all were listed, so do those that we know and the list does not hold. All wait in the
 // backlog, but for some green ones that may be so no more.
 func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed, whole bool) (pokes []store.Poke, err error) {
 	now := t.d.Now()
@@ -293,7 +293,7 @@ func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed
 			return nil, fmt.Errorf("read %s: %w: %w", key, errTable, err)
 		}
 		s := readSight(row.Sight)
-		if changed || isStale(s, whole, laterTime(s.At, began), pull.Updated.Add(margin)) {
+		if changed || laterTime(s.At, began).Before(pull.Updated.Add(margin)) {
 			add(pull.PR, pull.Head, s.Conclusion == "success")
 		}
 	}
@@ -314,9 +314,4 @@ func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed
 		}
 	}
 	return pokes, nil
-}
-
-// isStale reports whether a pull request needs a look that was seen and updated then; whole: so does each layer, to be noted.
-func isStale(s dashboard.Sight, whole bool, seen, updated time.Time) bool {
-	return whole && s.Trunk != "" || seen.Before(updated)
 }

@@ -6,7 +6,8 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"errors"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -26,9 +27,10 @@ type task struct {
 	store.Work
 	at      workkey.Key
 	touches []quorum.Touch
+	was     dashboard.Sight // of a pull request, as the table keeps it: it spares requests, no more
+	known   knownPolicy     // of its repository
 	forge   TenantForge
 	spacing time.Duration // how far apart the looks at its pull request are
-	spent   spentHour     // in which it is looked at
 }
 
 // askGitHub asks GitHub about a key as its kind asks.
@@ -52,7 +54,7 @@ func (t task) askGitHub(ctx context.Context) (workResult, error) {
 // countUse counts the requests of a look as the part of the hour that its pull request, or its commit, has used.
 func (t task) countUse(ctx context.Context, look func(context.Context) (workResult, error)) (workResult, error) {
 	var used client.Meter
-	defer func() { t.d.tenants.noteUse(t.Work, used.Requests(), t.forge.Hour(), t.spent) }()
+	defer func() { t.d.tenants.noteUse(t.Work, used.Requests(), t.forge.Hour()) }()
 	return look(client.WithMeter(ctx, &used))
 }
 
@@ -94,8 +96,7 @@ func (t task) reconcilePull(ctx context.Context) (workResult, error) {
 	if slices.Contains(t.Touches, store.Any) {
 		t.touches = append(t.touches, quorum.Touch{})
 	}
-	was := readSight(t.Sight) // it spares requests, no more
-	t.tellEvents(was.Head)
+	t.tellEvents()
 	began := d.Now()
 	d.work.markObserving(t.Lease, began)
 	l, wake, pokes, err := t.runLoop(ctx)
@@ -103,28 +104,31 @@ func (t task) reconcilePull(ctx context.Context) (workResult, error) {
 		return workResult{pokes: pokes}, err
 	}
 	d.tenants.putPolicy(t.at, l.Snapshot.File, l.Policy, began)
-	s := newSight(d.Places.Web, l, was)
-	d.logWarnings(t.Tenant, l, was, s)
-	isNewLayer := d.tenants.noteDependence(t.Work, l)
-	r := workResult{
-		label: resultOK, pr: t.at.PR(), sightBefore: was, sight: s, pokes: append(pokes, pokesOfLook(ctx, d, t.at, l, was, s)...),
+	s := newSight(d.Places.Web, l, t.was)
+	d.logWarnings(t.Tenant, l, t.was, s)
+	more, err := t.pokesOfLook(ctx, l, s)
+	pokes = append(pokes, more...)
+	if err != nil {
+		return workResult{pokes: pokes}, err
 	}
+	r := workResult{label: resultOK, pr: t.at.PR(), sightBefore: t.was, sight: s, pokes: pokes}
 	text := sightText(s)
 	if l.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.
 		r.outcome = store.Completion{Gone: true, Sight: text}
 		return r, nil
 	}
-	if isNewLayer || slices.ContainsFunc(t.touches, mayBeOfThread) { // a poke of a key that is leased would be due at once
+	isNewLayer := s.Trunk != "" && (t.was.Trunk == "" || t.was.Base != s.Base) // while it was looked at, nobody told of the one below
+	if isNewLayer || slices.ContainsFunc(t.touches, mayBeOfThread) {           // a poke of a key that is leased would be due at once
 		wake = earlierDue(wake, d.Now().Add(threadPause))
 	}
 	r.outcome = store.Completion{Wake: wake, Sight: text, Open: s.Open()}
 	return r, nil
 }
 
-// tellEvents tells the forge what events have shown: it spares requests and decides nothing. head is the last that is known.
-func (t task) tellEvents(head string) {
-	var runs []int64
+// tellEvents tells the forge what events have shown: it spares requests and decides nothing.
+func (t task) tellEvents() {
+	head, runs := t.was.Head, []int64(nil) // the last head that is known
 	for _, touch := range t.touches {
 		if touch.Run != 0 {
 			runs = append(runs, touch.Run)
@@ -136,74 +140,80 @@ func (t task) tellEvents(head string) {
 	if head != "" || len(runs) > 0 {
 		t.forge.Expect(t.at.PR(), head, runs...)
 	}
-	t.forge.Hear(t.at.PR(), t.d.tenants.reviewersTouches(t.at, t.touches)...)
+	t.forge.Hear(t.at.PR(), t.known.reviewersTouches(t.touches)...)
 }
 
 // runLoop has the loop observe a pull request, decide and write, and returns its look, when it wakes by our clock, and pokes of
 // those that reviewers' circuits held.
 func (t task) runLoop(ctx context.Context) (l loop.Look, wake time.Time, pokes []store.Poke, err error) {
 	d := t.d
-	var held []int
+	changed := func(held quorum.PR) { pokes = append(pokes, pullPoke(t.Tenant, held, d.Now(), "")) }
 	r := loop.Reconciler{
 		Forge: countingForge{t.forge, d.Metrics}, Now: d.Now, Told: true, Seen: func(seen loop.Look) { l = seen },
 		Hear: d.hearIn(t.at), Places: d.Places, Spacing: t.spacing,
-		Note: d.watchCircuits(t.at, func(n int) { held = append(held, n) }).Note,
+		Note: d.watchCircuits(t.at, changed).Note,
 	}
 	if wake, err = r.Reconcile(ctx, t.at.PR()); !wake.IsZero() {
 		wake = wake.Add(-l.Snapshot.Skew)
 	}
-	slices.Sort(held)
-	return l, wake, d.siblingPokes(t.at, t.at.PR(), slices.Compact(held)), err
+	return l, wake, pokes, err
 }
 
-// pokesOfLook returns pokes of what hangs on the check of a pull request, which a look has shown other than it was.
-func pokesOfLook(
-	ctx context.Context, d *Daemon, p workkey.Key, l loop.Look, was dashboard.Sight, s *dashboard.Sight,
-) (pokes []store.Poke) {
-	pr, changed := p.PR(), checkState(was) != checkState(*s)
-	if changed || was.Head != s.Head {
-		pokes = d.siblingPokes(p, pr, d.tenants.dependents(p, l.Snapshot.PR))
+// pokesOfLook returns pokes of those whose checks hang on that of a pull request, which a look has shown other than it was. The
+// table's rows tell which: layers of a stack upon its branch; those with its diff, for what is objected to one counts for all; those
+// that share its check and show another state of it, for the look that wrote it was none of theirs, or shared the one that it had
+// before; and merge groups. One that has no row is closed: two of these would poke each other without end.
+func (t task) pokesOfLook(ctx context.Context, l loop.Look, s *dashboard.Sight) (pokes []store.Poke, err error) {
+	was, isOver := t.was, l.Decision.Verdict == quorum.Ended
+	isMoved, isChanged := was.Head != s.Head || was.Base != s.Base, checkState(was) != checkState(*s)
+	if !isOver && !isMoved && !isChanged && was.Verdict == s.Verdict {
+		return nil, nil
 	}
-	if l.Decision.Verdict == quorum.Ended {
-		return append(pokes, d.siblingPokes(p, pr, d.staleSiblings(ctx, p, s))...)
+	rows, err := t.rowsBeside(ctx, workkey.KindPull, maxPullsPerRepo)
+	if err != nil {
+		return nil, err
 	}
-	if was.Head != s.Head || was.Base != s.Base { // those that it shared a check with have it without this one
-		pokes = append(pokes, d.siblingPokes(p, pr, was.Siblings)...)
-	}
-	if was.Verdict != s.Verdict || changed {
-		pokes = append(pokes, d.groupPokes(ctx, p)...)
-	}
-	if changed {
-		pokes = append(pokes, d.siblingPokes(p, pr, d.staleSiblings(ctx, p, s))...)
-	}
-	return pokes
-}
-
-// staleSiblings are the pull requests that share the check of s and of which the table shows another state of it: the
-// look that wrote it was none of theirs, and what is decided is looked at no more. Of one that has ended all are.
-func (d *Daemon) staleSiblings(ctx context.Context, p workkey.Key, s *dashboard.Sight) (numbers []int) {
-	pr := p.PR()
-	for _, n := range s.Siblings {
-		pr.Number = n
-		row, err := d.Store.Get(ctx, workkey.Pull(p.Tenant, pr))
-		if errors.Is(err, store.ErrNoRow) { // nothing is shown of it: two that are closed would poke each other without end
-			continue
-		}
-		isOver, o := s.Verdict == quorum.Ended.String(), readSight(row.Sight)
-		if isOver || o.Head == s.Head && o.Check == s.Check && checkState(o) != checkState(*s) {
-			numbers = append(numbers, n)
+	for _, row := range rows {
+		o := readSight(row.Sight)
+		isUpon := o.Trunk != "" && o.Base == l.Snapshot.PR.HeadRef && !l.Snapshot.PR.Fork
+		isStale := isOver || isChanged && o.Head == s.Head && o.Check == s.Check && checkState(o) != checkState(*s)
+		if (isChanged || was.Head != s.Head) && (isUpon || slices.Contains(o.Alike, t.at.Number)) ||
+			isStale && slices.Contains(s.Siblings, row.at.Number) || isMoved && !isOver && slices.Contains(was.Siblings, row.at.Number) {
+			pokes = append(pokes, pullPoke(t.Tenant, row.at.PR(), t.d.Now(), ""))
 		}
 	}
-	return numbers
+	if isOver || was.Verdict == s.Verdict && !isChanged {
+		return pokes, nil
+	}
+	groups, err := t.rowsBeside(ctx, workkey.KindGroup, maxGroupsPerRepo)
+	for _, row := range groups {
+		var is groupSight
+		if json.Unmarshal(row.Sight, &is) != nil || slices.Contains(is.Pulls, t.at.Number) {
+			pokes = append(pokes, knownGroupPoke(row.Key, t.d.Now(), ""))
+		}
+	}
+	return pokes, err
 }
 
-// siblingPokes returns pokes of pull requests of the same repository as pr.
-func (d *Daemon) siblingPokes(p workkey.Key, pr quorum.PR, numbers []int) (pokes []store.Poke) {
-	for _, n := range numbers {
-		pr.Number = n
-		pokes = append(pokes, pullPoke(p.Tenant, pr, d.Now(), ""))
+// A keyedRow is a row with what its key names.
+type keyedRow struct {
+	store.Row
+	at workkey.Key
+}
+
+// rowsBeside are the rows of a kind in the task's repository, as many as are asked for.
+func (t task) rowsBeside(ctx context.Context, kind string, most int) (all []keyedRow, err error) {
+	repo := workkey.Repo(t.Tenant, t.at.Owner, t.at.Repo)
+	rows, err := t.d.Store.List(ctx, store.Query{Tenant: &t.Tenant, Kind: kind, Group: repo, Limit: most})
+	for _, row := range rows {
+		if at, ok := workkey.Parse(row.Key); ok {
+			all = append(all, keyedRow{row, at})
+		}
 	}
-	return pokes
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w: %w", repo, errTable, err)
+	}
+	return all, nil
 }
 
 // logWarnings warns of reviewers that are run again or given up, once each on a head: was is what the look before saw,

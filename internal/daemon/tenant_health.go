@@ -63,9 +63,6 @@ func (t *trouble) pause(now time.Time) time.Duration {
 	return min(max(lasted/8, shortestFaultPause), longestFaultPause)
 }
 
-// A spentHour is the rest of an hour in which only what may take a green check away is looked at; zero: it is not spent.
-type spentHour struct{ since, end time.Time }
-
 // holdLimited keeps a tenant back until a limit of the host's ends.
 func (b *tenantBook) holdLimited(id int64, until time.Time) {
 	t := b.openHeld(id)

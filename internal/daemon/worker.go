@@ -24,38 +24,27 @@ const (
 	completeTimeout = 2 * time.Second // how long the end of a lease may take when all else has ended
 )
 
-// workOn takes one key, which was claimed under a lease that runs out at a moment unless it is renewed, to its end: it looks, stores what
-// the look came to, and then tells of it.
+// workOn takes one key, which was claimed under a lease that runs out at a moment unless it is renewed, to its end: it looks, unless a lost
+// look at the key is not yet at its end, stores what the look came to, and then tells of it. The lease ends here before it does so in
+// the table: the key may be claimed anew at once.
 func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	began := d.Now()
-	r := workUnderLease(ctx, d, w, until, cancel)
-	countLook(d, w, r, began)
+	r := heldResult(w, began.Add(lostLookPause))
+	if d.work.begin(w.Lease, until.Add(-d.Lease), until, cancel) {
+		r = d.workRecovered(client.WithPermit(ctx, d.work.permitOf(w.Lease, d.Now, d.Lease/4)), w)
+	}
+	d.work.end(w.Lease)
+	d.Metrics.Looked(w.Kind, r.label, d.Now().Sub(began))
+	if isDecided := w.Kind == workkey.KindPull || w.Kind == workkey.KindGroup; isDecided && r.label == resultOK && w.IsAwake(began) {
+		d.Metrics.WokeLate(began.Sub(w.Wake))
+	}
 	if d.storeResult(ctx, w, r) && r.sight != nil {
 		d.announce(w, r)
 	}
 	d.work.remove(w.Lease)
 	d.Feed.Publish(w.Key)
-}
-
-// workUnderLease works on a key unless a lost look at it is not yet at its end. It ends the lease here before the table does: the key
-// may be claimed anew at once.
-func workUnderLease(ctx context.Context, d *Daemon, w store.Work, until time.Time, cancel context.CancelCauseFunc) workResult {
-	alone := d.work.begin(w.Lease, until.Add(-d.Lease), until, cancel)
-	defer d.work.end(w.Lease)
-	if !alone {
-		return heldResult(w, d.Now().Add(lostLookPause))
-	}
-	return d.workRecovered(client.WithPermit(ctx, d.work.permitOf(w.Lease, d.Now, d.Lease/4)), w)
-}
-
-// countLook counts a look that is over, and how late it was.
-func countLook(d *Daemon, w store.Work, r workResult, began time.Time) {
-	d.Metrics.Looked(w.Kind, r.label, d.Now().Sub(began))
-	if isDecided := w.Kind == workkey.KindPull || w.Kind == workkey.KindGroup; isDecided && r.label == resultOK && w.IsAwake(began) {
-		d.Metrics.WokeLate(began.Sub(w.Wake))
-	}
 }
 
 // storeResult keeps what work came to, and reports whether its lease was still there. If it was not, the key is due again.
@@ -144,21 +133,27 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 		d.Log.Error("our database holds a key that means nothing", oplog.Subject(w.Key))
 		return goneResult(), nil
 	}
-	touches, filterable := readTouches(w.Touches)
-	if r, spared := spareLook(d, w, at, touches); filterable && spared {
+	t := task{d: d, Work: w, at: at, known: d.tenants.policyOf(at)}
+	if w.Kind == workkey.KindPull {
+		t.was = readSight(w.Sight)
+	}
+	var mayBeSpared bool
+	t.touches, mayBeSpared = readTouches(w.Touches)
+	if r, spared := t.spareLook(); mayBeSpared && spared {
 		return r, nil
 	}
-	forge, err := d.Host.Enter(w.Tenant)
-	if err == nil {
-		err = d.tenants.tellForge(ctx, w.Tenant, forge)
+	var err error
+	if t.forge, err = d.Host.Enter(w.Tenant); err == nil {
+		err = d.tenants.tellForge(ctx, w.Tenant, t.forge)
 	}
 	if err != nil {
 		return workResult{}, err
 	}
-	until, spacing, spent := admitLook(d, w, forge, urgencyOf(ctx, d, w, at, touches, forge))
+	until, spacing := d.tenants.admitLook(w, t.forge, t.urgency(ctx))
 	if !until.IsZero() {
 		return heldResult(w, until), nil
 	}
-	defer d.tenants.addLooks(w.Tenant, -1)
-	return task{d, w, at, touches, forge, spacing, spent}.askGitHub(ctx)
+	defer d.tenants.endLook(w.Tenant)
+	t.spacing = spacing
+	return t.askGitHub(ctx)
 }
