@@ -45,9 +45,7 @@ func (c Config) withDefaults() Config {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = orDiscard(c.Log)
 	c.Resync, c.Lease, c.Drain = cmp.Or(c.Resync, 5*time.Minute), cmp.Or(c.Lease, 30*time.Second), cmp.Or(c.Drain, 5*time.Second)
 	c.Workers, c.PerTenant = cmp.Or(c.Workers, 64), cmp.Or(c.PerTenant, 12)
 	c.Places.Web = cmp.Or(c.Places.Web, "https://github.com")

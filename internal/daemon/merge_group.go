@@ -25,10 +25,9 @@ const leftQueueMargin = time.Minute
 
 // groupSight is kept in the row of a merge group. It spares looks and decides nothing.
 type groupSight struct {
-	Pulls   []int  `json:"pulls"`
-	State   string `json:"state"` // of the check
-	Verdict string `json:"verdict"`
-	Gone    bool   `json:"gone,omitempty"`
+	Pulls []int  `json:"pulls"`
+	State string `json:"state"` // of the check
+	Gone  bool   `json:"gone,omitempty"`
 }
 
 // goneSight is for a look that was asked for while another one found that the group is no more: a commit of the queue's
@@ -53,13 +52,13 @@ func (t task) reconcileGroup(ctx context.Context) (workResult, error) {
 		return gone, nil
 	}
 	state := cmp.Or(look.Check.Conclusion, look.Check.Status)
-	now := groupSight{State: state, Verdict: look.Decision.Verdict.String()}
+	now := groupSight{State: state}
 	for _, s := range look.Decision.Shared {
 		now.Pulls = append(now.Pulls, s.Number)
 	}
 	if was.State != now.State {
 		t.d.Log.Info("decided", oplog.Subject(t.Key), "head", t.at.Head,
-			"verdict", now.Verdict, "check_run", state, "title", look.Check.Title)
+			"verdict", look.Decision.Verdict, "check_run", state, "title", look.Check.Title)
 	}
 	outcome := store.Completion{Sight: sightText(now), Open: look.Decision.Verdict == quorum.Waiting}
 	if wake := look.Decision.Wake; !wake.IsZero() { // it is by GitHub's clock

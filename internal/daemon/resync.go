@@ -131,23 +131,22 @@ func (d *Daemon) askForFailed(ctx context.Context, kept []failedDelivery, since,
 	if err != nil {
 		return kept, err
 	}
-	ids := make([]string, 0, len(listed)+len(kept))
-	for _, l := range listed {
-		ids = append(ids, l.GUID)
-	}
-	for _, k := range kept {
-		ids = append(ids, k.ID)
+	all := mergeFailed(kept, listed, now)
+	var ids []string
+	for _, f := range all {
+		ids = append(ids, f.ID)
 	}
 	came, err := d.Store.Known(ctx, ids)
 	if err != nil {
 		return kept, fmt.Errorf("look for deliveries: %w: %w", errTable, err)
 	}
 	maps.Copy(came, d.ignored.take())
-	all, dropped := mergeFailed(kept, listed, came, now)
-	if dropped > 0 {
+	all = slices.DeleteFunc(all, func(f failedDelivery) bool { return came[f.ID] })
+	if dropped := len(all) - maxUnsettled; dropped > 0 {
 		d.Log.Warn(
 			"more deliveries failed than are remembered: the oldest are not asked for again", "most", maxUnsettled, "dropped", dropped,
 		)
+		all = all[dropped:]
 	}
 	n, err := redeliver(ctx, d, all, now)
 	if n > 0 {
