@@ -108,14 +108,13 @@ func (t *workTable) markObserving(l store.Lease, since time.Time) {
 	}
 }
 
-// observingSince returns since when, by our clock, a pull request is being looked at; zero: it is not.
-func (t *workTable) observingSince(key string) (since time.Time) {
+// observing returns the pull requests that are being looked at, and since when by our clock.
+func (t *workTable) observing() map[string]time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	since := map[string]time.Time{}
 	for _, work := range t.held {
-		if work.Key == key && !work.observing.IsZero() {
-			since = work.observing
-		}
+		since[work.Key] = laterTime(since[work.Key], work.observing)
 	}
 	return since
 }

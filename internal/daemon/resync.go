@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -265,7 +264,12 @@ func (t task) resyncRepository(ctx context.Context) (workResult, error) {
 // backlog, but for some green ones that may be so no more.
 func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed, whole bool) (pokes []store.Poke, err error) {
 	now := t.d.Now()
-	poked := map[string]bool{}
+	observing := t.d.work.observing() // before the rows are read: in between, a look may end
+	rows, err := t.rowsBeside(ctx, workkey.KindPull, maxPullsPerRepo)
+	if err != nil {
+		return nil, err
+	}
+	known, poked := map[string]store.Row{}, map[string]bool{}
 	add := func(pr quorum.PR, head string, isGreen bool) {
 		if key := workkey.Pull(t.Tenant, pr); !poked[key] {
 			poked[key] = true
@@ -273,6 +277,9 @@ func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed
 			poke.Backlog = !isGreen || !t.d.tenants.takeAhead(t.Tenant, t.forge.Hour(), now)
 			pokes = append(pokes, poke)
 		}
+	}
+	for _, row := range rows {
+		known[row.Key] = row.Row
 	}
 	margin := resyncLookMargin
 	if whole { // as at a start: what was looked at right after its last change need not be looked at again because of that
@@ -282,34 +289,18 @@ func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed
 	for _, pull := range c.Pulls {
 		key := workkey.Pull(t.Tenant, pull.PR)
 		listed[key] = true
-		began := t.d.work.observingSince(key).Add(c.Skew) // before the row is read: in between, that look may end
-		row, err := t.d.Store.Get(ctx, key)
-		switch {
-		case errors.Is(err, store.ErrNoRow):
-			add(pull.PR, pull.Head, false)
-			continue
-		case err != nil:
-			return nil, fmt.Errorf("read %s: %w: %w", key, errTable, err)
-		}
+		row, isKnown := known[key]
 		s := readSight(row.Sight)
-		if changed || laterTime(s.At, began).Before(pull.Updated.Add(margin)) {
+		seen := laterTime(s.At, observing[key].Add(c.Skew))
+		if !isKnown || changed || seen.Before(pull.Updated.Add(margin)) {
 			add(pull.PR, pull.Head, s.Conclusion == "success")
 		}
 	}
-	q := store.Query{Tenant: &t.Tenant, Kind: workkey.KindPull, Group: t.Key, Limit: maxPullsPerRepo, Thin: true}
-	if open := true; !whole {
-		q.Open = &open
-	}
-	rows, err := t.d.Store.List(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("list %s/%s: %w: %w", t.at.Owner, t.at.Repo, errTable, err)
-	}
 	for _, row := range rows {
-		at, ok := workkey.Parse(row.Key)
-		undecided := row.Open && row.Attempts == 0 && now.Sub(t.d.work.observingSince(row.Key)) > resyncLookMargin &&
-			now.Sub(t.d.tenants.lookedAt(row)).Abs() >= t.d.Resync/2 // Abs: the clock may have been set back
-		if ok && (undecided || changed || whole && !listed[row.Key]) {
-			add(at.PR(), "", false)
+		undecided := row.Open && row.Attempts == 0 && now.Sub(observing[row.Key]) > resyncLookMargin &&
+			now.Sub(t.d.tenants.lookedAt(row.Row)).Abs() >= t.d.Resync/2 // Abs: the clock may have been set back
+		if undecided || changed || whole && !listed[row.Key] {
+			add(row.at.PR(), "", false)
 		}
 	}
 	return pokes, nil
