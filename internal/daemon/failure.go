@@ -21,7 +21,8 @@ const (
 )
 
 // outcomeOfError returns the outcome of work that failed with err, and notes what err tells of the tenant.
-func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) workResult {
+func (t task) outcomeOfError(ctx context.Context, err error) workResult {
+	d, w := t.d, t.Work
 	if ctx.Err() != nil { // we are stopping, or the lease is lost: that is no failure
 		return deferredResult(w, resultDeferred)
 	}
@@ -60,11 +61,19 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 		return deferredResult(w, resultFailed)
 	case class == classGone:
 		d.Log.Info("it is not on GitHub any more, or we may not see it", oplog.Subject(w.Key), "err", err)
-		if at, ok := workkey.Parse(w.Key); ok && w.Kind == workkey.KindPull { // if only it seemed so, the next resync's whole list shows it
-			d.tenants.unpoke(w.Tenant, resyncedPrefix+workkey.Repo(at.Tenant, at.Owner, at.Repo))
-		}
 		r := goneResult()
-		r.pokes = d.pokesWithin(ctx, w)
+		switch w.Kind {
+		case workkey.KindPull: // if only it seemed so, the next resync's whole list shows it
+			d.tenants.unpoke(w.Tenant, resyncedPrefix+workkey.Repo(w.Tenant, t.at.Owner, t.at.Repo))
+		case workkey.KindRepo: // its pull requests may be gone with it, or have another name
+			rows, failed := t.rowsBeside(ctx, workkey.KindPull, maxPullsPerRepo)
+			if failed != nil {
+				return d.retryLater(w, failed, time.Time{})
+			}
+			for _, row := range rows {
+				r.pokes = append(r.pokes, pullPoke(w.Tenant, row.at.PR(), d.Now(), ""))
+			}
+		}
 		return r
 	case class == classMoved: // the host has answered
 		d.tenants.markHealthy(w)
@@ -75,23 +84,6 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	d.Log.Warn(taskTexts[w.Kind].failed, oplog.Subject(w.Key),
 		"attempt", w.Attempts+1, "because", classTexts[class].says, "remedy", classTexts[class].remedy, "err", err)
 	return d.retryLater(w, err, nextTry)
-}
-
-// pokesWithin returns pokes of a repository's tracked pull requests: they may be gone with it, or have another name.
-func (d *Daemon) pokesWithin(ctx context.Context, w store.Work) (pokes []store.Poke) {
-	if w.Kind != workkey.KindRepo {
-		return nil
-	}
-	rows, err := d.Store.List(ctx, store.Query{Tenant: &w.Tenant, Kind: workkey.KindPull, Group: w.Key, Limit: maxPullsPerRepo, Thin: true})
-	if err != nil {
-		d.Log.Error("our database cannot be read", oplog.Subject(w.Key), "err", err)
-	}
-	for _, row := range rows {
-		if at, ok := workkey.Parse(row.Key); ok {
-			pokes = append(pokes, pullPoke(w.Tenant, at.PR(), d.Now(), ""))
-		}
-	}
-	return pokes
 }
 
 // retryLater has a key looked at again after a while that grows with each failure, but no later than at a moment, if that is not zero.

@@ -109,10 +109,15 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 			r.label = resultPanicked
 		}
 	}()
-	err := error(nil)
-	r, err = d.workByKind(ctx, w)
+	at, ok := workkey.Parse(w.Key)
+	if at.Tenant != w.Tenant || !ok && w.Key != workkey.App {
+		d.Log.Error("our database holds a key that means nothing", oplog.Subject(w.Key))
+		return goneResult()
+	}
+	t := task{d: d, Work: w, at: at}
+	r, err := t.work(ctx)
 	if err != nil {
-		failed := d.outcomeOfError(ctx, w, err)
+		failed := t.outcomeOfError(ctx, err)
 		failed.outcome.Sight = r.outcome.Sight // of a round that came half way
 		failed.pokes = append(failed.pokes, r.pokes...)
 		return failed
@@ -123,17 +128,13 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 	return r
 }
 
-// workByKind works on a key as its kind asks, unless its events ask for no look, or it waits for what GitHub allows.
-func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, error) {
+// work works on a key as its kind asks, unless its events ask for no look, or it waits for what GitHub allows.
+func (t task) work(ctx context.Context) (workResult, error) {
+	d, w := t.d, t.Work
 	if w.Key == workkey.App {
 		return d.resyncHost(ctx, w)
 	}
-	at, ok := workkey.Parse(w.Key)
-	if !ok || at.Tenant != w.Tenant {
-		d.Log.Error("our database holds a key that means nothing", oplog.Subject(w.Key))
-		return goneResult(), nil
-	}
-	t := task{d: d, Work: w, at: at, known: d.tenants.policyOf(at)}
+	t.known = d.tenants.policyOf(t.at)
 	if w.Kind == workkey.KindPull {
 		t.was = readSight(w.Sight)
 	}
