@@ -20,6 +20,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -246,14 +247,13 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 			s.close()
 		}
 	}()
-	lost := make(chan struct{}, 1)
-	tellLost := func() {
-		select {
-		case lost <- struct{}{}:
-		default: // it is told already
+	var claims atomic.Pointer[daemon.Daemon] // nil: nothing is claimed yet
+	voidClaims := func() {
+		if d := claims.Load(); d != nil {
+			d.VoidClaims()
 		}
 	}
-	if s.store, err = openStore(ctx, o.database(), tellLost, o.Log); err != nil {
+	if s.store, err = openStore(ctx, o.database(), voidClaims, o.Log); err != nil {
 		return nil, err
 	}
 	metrics := daemon.NewMetrics(daemon.MetricsOptions{
@@ -281,12 +281,13 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		Resync: o.Resync, Places: o.Places,
 	}
 	if o.Server != "" {
-		config.Poll, config.Lost = sharedPoll, lost
+		config.Poll = sharedPoll
 	}
 	if o.Tune != nil {
 		o.Tune(&config)
 	}
 	s.daemon = daemon.New(config)
+	claims.Store(s.daemon)
 	accept := daemon.ListenerOptions{Metrics: metrics, Log: o.Log}
 	if s.webhookListener, err = listenLimited(ctx, o.Bind, "--listen", o.Listen, accept); err != nil {
 		return nil, err

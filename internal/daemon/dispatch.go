@@ -46,7 +46,6 @@ func (d *Daemon) Run(ctx context.Context) error {
 	renewing, renewed := context.WithCancel(working)
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renewLeases(renewing) })
-	renewer.Go(func() { voidLost(renewing, d.Lost, d.work, d.Now) })
 	moreIsDue, lastWork := false, time.Time{} // the last claim found work for all free workers; when one found any
 	for ctx.Err() == nil {
 		n := 1
@@ -226,18 +225,6 @@ func (d *Daemon) watchBacklog(ctx context.Context, now time.Time) {
 		facts = append(facts, "until", end)
 	}
 	d.Log.Info("open pull requests are looked over late: GitHub's limits and what happens now go before them", facts...)
-}
-
-// voidLost ends what is under way whenever others may have it.
-func voidLost(ctx context.Context, lost <-chan struct{}, work *workTable, now func() time.Time) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-lost:
-			work.voidAll(now())
-		}
-	}
 }
 
 // renewLeases prolongs the leases of all looks under way.

@@ -131,11 +131,12 @@ func (t *workTable) leases() (all []store.Lease) {
 	return all
 }
 
-// voidAll ends all work that was claimed until a moment.
-func (t *workTable) voidAll(now time.Time) {
+// VoidClaims ends all work that was claimed until now: it may be another process's.
+func (d *Daemon) VoidClaims() {
+	t := d.work
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.void = now
+	t.void = d.Now()
 	for _, work := range t.held {
 		if work.cancel != nil {
 			work.until = time.Time{}

@@ -111,7 +111,7 @@ func (t task) reconcilePull(ctx context.Context) (workResult, error) {
 	if err != nil {
 		return workResult{pokes: pokes}, err
 	}
-	r := workResult{label: resultOK, pr: t.at.PR(), sightBefore: t.was, sight: s, pokes: pokes}
+	r := workResult{label: resultOK, sight: s, pokes: pokes}
 	text := sightText(s)
 	if l.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.

@@ -84,7 +84,7 @@ func keepResult(ctx context.Context, table store.Store, l store.Lease, r workRes
 // announce tells the log, the metrics and the caller of a look that was kept. The end of a pull request that was not
 // known is no news: ended ones are not kept, so that each later event finds the end again.
 func (d *Daemon) announce(w store.Work, r workResult) {
-	was, s := r.sightBefore, *r.sight
+	was, s := readSight(w.Sight), *r.sight
 	changed := was.Head != s.Head || was.Status != s.Status || was.Conclusion != s.Conclusion || was.Says != s.Says
 	if changed && (was.Head != "" || s.Verdict != quorum.Ended.String()) {
 		if was.Head != s.Head || was.Verdict != s.Verdict {
@@ -93,8 +93,8 @@ func (d *Daemon) announce(w store.Work, r workResult) {
 		d.Log.Info("decided", oplog.Subject(w.Key), "head", s.Head,
 			"verdict", s.Verdict, "check_run", checkState(s), "title", s.Says)
 	}
-	if d.Looked != nil {
-		d.Looked(r.pr, s)
+	if at, ok := workkey.Parse(w.Key); ok && d.Looked != nil {
+		d.Looked(at.PR(), s)
 	}
 }
 
