@@ -30,8 +30,6 @@ type leasedWork struct {
 	cancel    context.CancelCauseFunc // nil: its look has not begun, or is over
 }
 
-func newWorkTable() *workTable { return &workTable{held: map[store.Lease]*leasedWork{}} }
-
 // add notes keys that were claimed.
 func (t *workTable) add(claimed []store.Work) {
 	t.mu.Lock()

@@ -71,8 +71,10 @@ func (d *Daemon) resyncHost(ctx context.Context, w store.Work) (workResult, erro
 	if oldest := now.Add(-maxMissedAge); since.Before(oldest) || was.Asked.After(now) { // after: the clock was set back
 		since = oldest
 	}
-	if err := pruneDeliveries(ctx, d, now); err != nil {
-		return workResult{}, err
+	for n := prunedAtOnce; n == prunedAtOnce; { // in steps between which others may write
+		if n, err = d.Store.Prune(ctx, now.Add(-deliveryMemory), prunedAtOnce); err != nil {
+			return workResult{}, fmt.Errorf("forget old deliveries: %w: %w", errTable, err)
+		}
 	}
 	unsettled, failed := d.askForFailed(ctx, was.Unsettled, since, now)
 	sight := appSight{Asked: now, Unsettled: unsettled}
@@ -107,19 +109,6 @@ func (d *Daemon) pokeNewTenants(ctx context.Context, tenants []client.Installati
 		}
 	}
 	return nil
-}
-
-// pruneDeliveries forgets old deliveries, in steps between which others may write.
-func pruneDeliveries(ctx context.Context, d *Daemon, now time.Time) error {
-	for {
-		n, err := d.Store.Prune(ctx, now.Add(-deliveryMemory), prunedAtOnce)
-		if err != nil {
-			return fmt.Errorf("forget old deliveries: %w: %w", errTable, err)
-		}
-		if n < prunedAtOnce {
-			return nil
-		}
-	}
 }
 
 // askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again, for
