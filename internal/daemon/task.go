@@ -73,9 +73,6 @@ func (t task) findPulls(ctx context.Context) (workResult, error) {
 	}
 	for _, pr := range prs {
 		for _, touch := range touches {
-			if touch == store.Any {
-				touch = ""
-			}
 			r.pokes = append(r.pokes, pullPoke(t.Tenant, pr, t.d.Now(), touch))
 		}
 	}
