@@ -9,7 +9,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/store"
-	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 const (
@@ -38,19 +37,13 @@ func (b *tenantBook) admitLook(w store.Work, forge TenantForge, u client.Urgency
 			return t.placeOf(w, now), 0
 		}
 	}
-	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
+	if hasShare(w) {
 		if until, spacing = t.nextLook(w.Key, u == client.Urgent, now); until.After(now) {
 			return until, 0
 		}
 	}
 	t.looks = looks
 	return time.Time{}, spacing
-}
-
-// endLook ends a look that was counted.
-func (b *tenantBook) endLook(tenant int64) {
-	b.open(tenant).looks--
-	b.mu.Unlock()
 }
 
 // holdTenant holds a tenant until there is room for one look more, and says so if that is long; b.mu is held.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 // An hour has 36 parts. A pull request may use one of them at once, and gets one back in an hour. What it used beyond that
@@ -58,13 +59,16 @@ func (p pullShare) spacing(isUrgent bool) time.Duration {
 	return time.Duration(min(max(apart, (over-most)*float64(time.Hour), 0), longest))
 }
 
-// noteUse adds requests that a look at a pull request has used, of those that an hour allows; 0: nobody says how many.
-func (b *tenantBook) noteUse(w store.Work, requests, hour int) {
-	if hour <= 0 {
-		return
-	}
+// hasShare reports whether a key has a part of the hour of its own.
+func hasShare(w store.Work) bool { return w.Kind == workkey.KindPull || w.Kind == workkey.KindHead }
+
+// endLook ends a look that was counted, and adds the requests that it has used, of those that an hour allows; 0: nobody says how many.
+func (b *tenantBook) endLook(w store.Work, requests, hour int) {
 	t, now := b.open(w.Tenant), b.config.Now()
 	defer b.mu.Unlock()
+	if t.looks--; hour <= 0 || !hasShare(w) {
+		return
+	}
 	if len(t.shares) >= manyPullShares { // the requests of an hour bound the others
 		maps.DeleteFunc(t.shares, func(_ string, p pullShare) bool { return p.partsAt(now) == 0 })
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
-	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -37,9 +36,9 @@ type task struct {
 func (t task) askGitHub(ctx context.Context) (workResult, error) {
 	switch t.Kind {
 	case workkey.KindPull:
-		return t.countUse(ctx, t.reconcilePull)
+		return t.reconcilePull(ctx)
 	case workkey.KindHead:
-		return t.countUse(ctx, t.findPulls)
+		return t.findPulls(ctx)
 	case workkey.KindGroup:
 		return t.reconcileGroup(ctx)
 	case workkey.KindRepo:
@@ -49,13 +48,6 @@ func (t task) askGitHub(ctx context.Context) (workResult, error) {
 	}
 	t.d.Log.Error("our database holds a kind of key that means nothing", oplog.Subject(t.Key), "kind", t.Kind)
 	return goneResult(), nil
-}
-
-// countUse counts the requests of a look as the part of the hour that its pull request, or its commit, has used.
-func (t task) countUse(ctx context.Context, look func(context.Context) (workResult, error)) (workResult, error) {
-	var used client.Meter
-	defer func() { t.d.tenants.noteUse(t.Work, used.Requests(), t.forge.Hour()) }()
-	return look(client.WithMeter(ctx, &used))
 }
 
 // findPulls looks for the pull requests of a commit, which events of forks, statuses and other Apps' checks do not

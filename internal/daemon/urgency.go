@@ -87,10 +87,7 @@ const (
 // spareLook ends work without a request if no touch concerns a reviewer. Where all that concerns one only shows, a check
 // that waits does so until its next look. What was touched is kept for that look.
 func (t task) spareLook() (workResult, bool) {
-	if isPullOrHead := t.Kind == workkey.KindPull || t.Kind == workkey.KindHead; !isPullOrHead {
-		return workResult{}, false
-	}
-	if len(t.touches) == 0 || t.Attempts > 0 || t.IsAwake(t.d.Now()) {
+	if !hasShare(t.Work) || len(t.touches) == 0 || t.Attempts > 0 || t.IsAwake(t.d.Now()) {
 		return workResult{}, false
 	}
 	isMissing := t.known.state == quorum.FileMissing

@@ -154,7 +154,8 @@ func (t task) work(ctx context.Context) (workResult, error) {
 	if !until.IsZero() {
 		return heldResult(w, until), nil
 	}
-	defer d.tenants.endLook(w.Tenant)
 	t.spacing = spacing
-	return t.askGitHub(ctx)
+	var used client.Meter
+	defer func() { d.tenants.endLook(w, used.Requests(), t.forge.Hour()) }()
+	return t.askGitHub(client.WithMeter(ctx, &used))
 }
