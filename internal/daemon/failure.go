@@ -61,18 +61,9 @@ func (t task) outcomeOfError(ctx context.Context, err error) workResult {
 		return deferredResult(w, resultFailed)
 	case class == classGone:
 		d.Log.Info("it is not on GitHub any more, or we may not see it", oplog.Subject(w.Key), "err", err)
-		r := goneResult()
-		switch w.Kind {
-		case workkey.KindPull: // if only it seemed so, the next resync's whole list shows it
-			d.tenants.unpoke(w.Tenant, resyncedPrefix+workkey.Repo(w.Tenant, t.at.Owner, t.at.Repo))
-		case workkey.KindRepo: // its pull requests may be gone with it, or have another name
-			rows, failed := t.rowsBeside(ctx, workkey.KindPull, maxPullsPerRepo)
-			if failed != nil {
-				return d.retryLater(w, failed, time.Time{})
-			}
-			for _, row := range rows {
-				r.pokes = append(r.pokes, pullPoke(w.Tenant, row.at.PR(), d.Now(), ""))
-			}
+		r, failed := t.goneWithin(ctx)
+		if failed != nil {
+			return d.retryLater(w, failed, time.Time{})
 		}
 		return r
 	case class == classMoved: // the host has answered
@@ -84,6 +75,23 @@ func (t task) outcomeOfError(ctx context.Context, err error) workResult {
 	d.Log.Warn(taskTexts[w.Kind].failed, oplog.Subject(w.Key),
 		"attempt", w.Attempts+1, "because", classTexts[class].says, "remedy", classTexts[class].remedy, "err", err)
 	return d.retryLater(w, err, nextTry)
+}
+
+// goneWithin returns the end of a key that is gone. A repository's pull requests may be gone with it, or have another name; of a pull
+// request that only seems so the next resync's whole list shows it.
+func (t task) goneWithin(ctx context.Context) (workResult, error) {
+	r := goneResult()
+	if t.Kind == workkey.KindPull {
+		t.d.tenants.unpoke(t.Tenant, resyncedPrefix+workkey.Repo(t.Tenant, t.at.Owner, t.at.Repo))
+	}
+	if t.Kind != workkey.KindRepo {
+		return r, nil
+	}
+	rows, err := t.rowsBeside(ctx, workkey.KindPull, maxPullsPerRepo)
+	for _, row := range rows {
+		r.pokes = append(r.pokes, pullPoke(t.Tenant, row.at.PR(), t.d.Now(), ""))
+	}
+	return r, err
 }
 
 // retryLater has a key looked at again after a while that grows with each failure, but no later than at a moment, if that is not zero.

@@ -148,31 +148,22 @@ func (t task) runLoop(ctx context.Context) (l loop.Look, wake time.Time, pokes [
 	return l, wake, pokes, err
 }
 
-// pokesOfLook returns pokes of those whose checks hang on that of a pull request, which a look has shown other than it was. The
-// table's rows tell which: layers of a stack upon its branch; those with its diff, for what is objected to one counts for all; those
-// that share its check and show another state of it, for the look that wrote it was none of theirs, or shared the one that it had
-// before; and merge groups. One that has no row is closed: two of these would poke each other without end.
+// pokesOfLook returns pokes of those whose checks hang on that of a pull request, which a look has shown other than it was: pull
+// requests, as the table's rows tell, and merge groups. One that has no row is closed: two of these would poke each other without end.
 func (t task) pokesOfLook(ctx context.Context, l loop.Look, s *dashboard.Sight) (pokes []store.Poke, err error) {
-	was, isOver := t.was, l.Decision.Verdict == quorum.Ended
-	isMoved, isChanged := was.Head != s.Head || was.Base != s.Base, checkState(was) != checkState(*s)
-	if !isOver && !isMoved && !isChanged && was.Verdict == s.Verdict {
+	isOver, isMoved := l.Decision.Verdict == quorum.Ended, t.was.Head != s.Head || t.was.Base != s.Base
+	isDecided := t.was.Verdict != s.Verdict || checkState(t.was) != checkState(*s)
+	if !isOver && !isMoved && !isDecided {
 		return nil, nil
 	}
 	rows, err := t.rowsBeside(ctx, workkey.KindPull, maxPullsPerRepo)
-	if err != nil {
-		return nil, err
-	}
 	for _, row := range rows {
-		o := readSight(row.Sight)
-		isUpon := o.Trunk != "" && o.Base == l.Snapshot.PR.HeadRef && !l.Snapshot.PR.Fork
-		isStale := isOver || isChanged && o.Head == s.Head && o.Check == s.Check && checkState(o) != checkState(*s)
-		if (isChanged || was.Head != s.Head) && (isUpon || slices.Contains(o.Alike, t.at.Number)) ||
-			isStale && slices.Contains(s.Siblings, row.at.Number) || isMoved && !isOver && slices.Contains(was.Siblings, row.at.Number) {
+		if t.isFollowed(row, l, s) {
 			pokes = append(pokes, pullPoke(t.Tenant, row.at.PR(), t.d.Now(), ""))
 		}
 	}
-	if isOver || was.Verdict == s.Verdict && !isChanged {
-		return pokes, nil
+	if err != nil || isOver || !isDecided {
+		return pokes, err
 	}
 	groups, err := t.rowsBeside(ctx, workkey.KindGroup, maxGroupsPerRepo)
 	for _, row := range groups {
@@ -182,6 +173,23 @@ func (t task) pokesOfLook(ctx context.Context, l loop.Look, s *dashboard.Sight) 
 		}
 	}
 	return pokes, err
+}
+
+// isFollowed reports whether a row is of a pull request whose check hangs on what a look has shown: a layer of a stack upon its branch,
+// or one with its diff, for what is objected to one counts for all; one that shared the check that it had before; or one that shares
+// its check and shows another state of it, for the look that wrote it was none of its own.
+func (t task) isFollowed(row keyedRow, l loop.Look, s *dashboard.Sight) bool {
+	o, isOver, isChanged := readSight(row.Sight), l.Decision.Verdict == quorum.Ended, checkState(t.was) != checkState(*s)
+	isUpon := o.Trunk != "" && o.Base == l.Snapshot.PR.HeadRef && !l.Snapshot.PR.Fork
+	switch isMoved := t.was.Head != s.Head; {
+	case (isChanged || isMoved) && (isUpon || slices.Contains(o.Alike, t.at.Number)):
+		return true
+	case !isOver && (isMoved || t.was.Base != s.Base) && slices.Contains(t.was.Siblings, row.at.Number):
+		return true
+	case !slices.Contains(s.Siblings, row.at.Number):
+		return false
+	}
+	return isOver || isChanged && o.Head == s.Head && o.Check == s.Check && checkState(o) != checkState(*s)
 }
 
 // A keyedRow is a row with what its key names.
