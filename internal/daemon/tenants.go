@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,10 +72,8 @@ func (b *tenantBook) forget(id int64) {
 	defer b.mu.Unlock()
 	b.byID[id] = newTenantEntry(was.looks, was.shares)
 	delete(b.held, id)
-	maps.DeleteFunc(b.policies, func(repo string, _ knownPolicy) bool {
-		at, _ := workkey.Parse(repo)
-		return at.Tenant == id
-	})
+	within := workkey.Tenant(id) + "/"
+	maps.DeleteFunc(b.policies, func(repo string, _ knownPolicy) bool { return strings.HasPrefix(repo, within) })
 }
 
 // forgetMoved forgets the installations of claimed keys for which another process has worked since. A claim that failed may have said so
