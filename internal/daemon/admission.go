@@ -24,7 +24,8 @@ func (b *tenantBook) admitLook(w store.Work, forge TenantForge, u client.Urgency
 	t, now := b.openHeld(w.Tenant), b.config.Now()
 	defer b.mu.Unlock()
 	looks := t.looks + 1
-	switch end := forge.Ready(looks, client.Live); {
+	end := forge.Ready(looks, client.Live)
+	switch {
 	case forge.Ready(looks, client.Urgent).After(now):
 		b.holdTenant(w.Tenant, t, laterTime(forge.Ready(1, client.Urgent), now.Add(lookPause)), now)
 		return w.Due, 0
@@ -38,7 +39,7 @@ func (b *tenantBook) admitLook(w store.Work, forge TenantForge, u client.Urgency
 		}
 	}
 	if hasShare(w) {
-		if until, spacing = t.nextLook(w.Key, u == client.Urgent, now); until.After(now) {
+		if until, spacing = t.nextLook(w.Key, u == client.Urgent, end.After(now)); until.After(now) {
 			return until, 0
 		}
 	}

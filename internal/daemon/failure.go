@@ -68,7 +68,7 @@ func (t task) outcomeOfError(ctx context.Context, err error) workResult {
 		return r
 	case class == classMoved: // the host has answered
 		d.tenants.markHealthy(w)
-	case isTemporary(err):
+	case class != classDatabase && isTemporary(err):
 		nextTry = d.tenants.noteTrouble(w.Tenant, class, err)
 	}
 	d.Metrics.countFailure(class)
@@ -87,7 +87,7 @@ func (t task) goneWithin(ctx context.Context) (workResult, error) {
 	if t.Kind != workkey.KindRepo {
 		return r, nil
 	}
-	rows, err := t.rowsBeside(ctx, workkey.KindPull, maxPullsPerRepo)
+	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: maxPullsPerRepo, Thin: true})
 	for _, row := range rows {
 		r.pokes = append(r.pokes, pullPoke(t.Tenant, row.at.PR(), t.d.Now(), ""))
 	}

@@ -32,7 +32,7 @@ func (b *tenantBook) putPolicy(at workkey.Key, f quorum.PolicyFile, p quorum.Pol
 	if readAt.Before(b.policies[repo].readAt) {
 		return
 	}
-	if len(b.policies) >= mostPolicies { // each is read again when it is needed
+	if _, isKnown := b.policies[repo]; !isKnown && len(b.policies) >= mostPolicies { // each is read again when it is needed
 		clear(b.policies)
 	}
 	b.policies[repo] = knownPolicy{f.State, &p, readAt}

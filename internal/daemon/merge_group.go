@@ -78,7 +78,7 @@ func knownGroupPoke(key string, due time.Time, touch string) store.Poke {
 // The queues of the repository are asked for where it is known to have one, and once after a start.
 func (t task) resyncGroups(ctx context.Context, base string, ask bool) (pokes []store.Poke, hasQueue bool, err error) {
 	now := t.d.Now()
-	rows, err := t.rowsBeside(ctx, workkey.KindGroup, maxGroupsPerRepo)
+	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindGroup, Limit: maxGroupsPerRepo, Thin: true})
 	if err != nil {
 		return nil, false, err
 	}

@@ -254,7 +254,7 @@ func (t task) resyncRepository(ctx context.Context) (workResult, error) {
 func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed, whole bool) (pokes []store.Poke, err error) {
 	now := t.d.Now()
 	observing := t.d.work.observing() // before the rows are read: in between, a look may end
-	rows, err := t.rowsBeside(ctx, workkey.KindPull, maxPullsPerRepo)
+	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: maxPullsPerRepo})
 	if err != nil {
 		return nil, err
 	}

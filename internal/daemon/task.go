@@ -107,8 +107,10 @@ func (t task) reconcilePull(ctx context.Context) (workResult, error) {
 		r.outcome = store.Completion{Gone: true, Sight: text}
 		return r, nil
 	}
+	isNew := func(number int) bool { return !slices.Contains(t.was.Alike, number) }
 	isNewLayer := s.Trunk != "" && (t.was.Trunk == "" || t.was.Base != s.Base) // while it was looked at, nobody told of the one below
-	if isNewLayer || slices.ContainsFunc(t.touches, mayBeOfThread) {           // a poke of a key that is leased would be due at once
+	if isNewLayer || slices.ContainsFunc(s.Alike, isNew) || slices.ContainsFunc(t.touches, mayBeOfThread) {
+		// a poke of a key that is leased would be due at once
 		wake = earlierDue(wake, d.Now().Add(threadPause))
 	}
 	r.outcome = store.Completion{Wake: wake, Sight: text, Open: s.Open()}
@@ -156,7 +158,8 @@ func (t task) pokesOfLook(ctx context.Context, l loop.Look, s *dashboard.Sight) 
 	if !isOver && !isMoved && !isDecided {
 		return nil, nil
 	}
-	rows, err := t.rowsBeside(ctx, workkey.KindPull, maxPullsPerRepo)
+	ties := append(holdHeads(t.was.Head, s.Head), `"trunk":"`, `"same_diff":[`) // each that is followed holds one of these
+	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: maxPullsPerRepo, Holds: ties})
 	for _, row := range rows {
 		if t.isFollowed(row, l, s) {
 			pokes = append(pokes, pullPoke(t.Tenant, row.at.PR(), t.d.Now(), ""))
@@ -165,7 +168,7 @@ func (t task) pokesOfLook(ctx context.Context, l loop.Look, s *dashboard.Sight) 
 	if err != nil || isOver || !isDecided {
 		return pokes, err
 	}
-	groups, err := t.rowsBeside(ctx, workkey.KindGroup, maxGroupsPerRepo)
+	groups, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindGroup, Limit: maxGroupsPerRepo})
 	for _, row := range groups {
 		var is groupSight
 		if json.Unmarshal(row.Sight, &is) != nil || slices.Contains(is.Pulls, t.at.Number) {
@@ -173,6 +176,14 @@ func (t task) pokesOfLook(ctx context.Context, l loop.Look, s *dashboard.Sight) 
 		}
 	}
 	return pokes, err
+}
+
+// holdHeads are texts of which the sight of a pull request on one of the heads holds one.
+func holdHeads(heads ...string) (texts []string) {
+	for _, head := range heads {
+		texts = append(texts, `"head":"`+head+`"`)
+	}
+	return texts
 }
 
 // isFollowed reports whether a row is of a pull request whose check hangs on what a look has shown: a layer of a stack upon its branch,
@@ -198,17 +209,17 @@ type keyedRow struct {
 	at workkey.Key
 }
 
-// rowsBeside are the rows of a kind in the task's repository, as many as are asked for.
-func (t task) rowsBeside(ctx context.Context, kind string, most int) (all []keyedRow, err error) {
-	repo := workkey.Repo(t.Tenant, t.at.Owner, t.at.Repo)
-	rows, err := t.d.Store.List(ctx, store.Query{Tenant: &t.Tenant, Kind: kind, Group: repo, Limit: most})
+// rowsBeside are the rows in the task's repository for which a query asks.
+func (t task) rowsBeside(ctx context.Context, q store.Query) (all []keyedRow, err error) {
+	q.Tenant, q.Group = &t.Tenant, workkey.Repo(t.Tenant, t.at.Owner, t.at.Repo)
+	rows, err := t.d.Store.List(ctx, q)
 	for _, row := range rows {
 		if at, ok := workkey.Parse(row.Key); ok {
 			all = append(all, keyedRow{row, at})
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w: %w", repo, errTable, err)
+		return nil, fmt.Errorf("list %s: %w: %w", q.Group, errTable, err)
 	}
 	return all, nil
 }

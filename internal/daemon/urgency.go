@@ -14,8 +14,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
-// urgency returns the urgency of a look at a key.
-func (t task) urgency(ctx context.Context) client.Urgency {
+// lookUrgency returns the urgency of a look at a key.
+func (t task) lookUrgency(ctx context.Context) client.Urgency {
 	switch {
 	case t.Backlog:
 		return client.Backlog
@@ -53,23 +53,22 @@ func (t task) mayEndGreen() bool {
 // event came for it: what is objected to one may end the other.
 func (t task) isOnGreenHead(ctx context.Context) bool {
 	const most = 1000 // rows: of more it is not known
-	heads := map[string]bool{}
+	var heads []string
 	for _, touch := range t.touches {
 		switch {
 		case isNewHead(touch):
-			heads[touch.Head] = true
+			heads = append(heads, touch.Head)
 		case touch.Event != "":
-			heads[t.was.Head] = true
+			heads = append(heads, t.was.Head)
 		}
 	}
-	delete(heads, "")
 	if t.Kind != workkey.KindPull || len(heads) == 0 {
 		return false
 	}
-	rows, err := t.rowsBeside(ctx, workkey.KindPull, most)
+	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: most, Holds: holdHeads(heads...)})
 	return err != nil || len(rows) == most || slices.ContainsFunc(rows, func(r keyedRow) bool {
 		s := readSight(r.Sight)
-		return heads[s.Head] && s.Conclusion == "success"
+		return s.Conclusion == "success" && slices.Contains(heads, s.Head)
 	})
 }
 

@@ -150,7 +150,7 @@ func (t task) work(ctx context.Context) (workResult, error) {
 	if err != nil {
 		return workResult{}, err
 	}
-	until, spacing := d.tenants.admitLook(w, t.forge, t.urgency(ctx))
+	until, spacing := d.tenants.admitLook(w, t.forge, t.lookUrgency(ctx))
 	if !until.IsZero() {
 		return heldResult(w, until), nil
 	}
