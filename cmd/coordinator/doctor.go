@@ -44,7 +44,7 @@ func (cmd doctorCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	api, in, err := connectInstalled(ctx, c, owner, name, readAccess)
+	api, in, err := c.connectGitHub(ctx, owner, name, readAccess)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 			return err
 		}
 		defer root.Close()
-		if policyPath, err = findRoom(root, cmd.written(), cmd.Force); err != nil {
+		if policyPath, err = findRoom(root, cmd.writtenPaths(), cmd.Force); err != nil {
 			return err
 		}
 		return cmd.setUp(ctx, c, owner, name, policyPath, func(_ *client.Client, s setup) error { return s.writeInto(c, root, cmd.Force) })
@@ -94,12 +94,12 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 		if cmd.DryRun {
 			return s.printFiles(c)
 		}
-		return s.proposeFiles(ctx, c, api, cmd.written(), cmd.Force)
+		return s.proposeFiles(ctx, c, api, cmd.writtenPaths(), cmd.Force)
 	})
 }
 
-// written are the files that the command may write, the policy under either of its names.
-func (cmd initCmd) written() []string {
+// writtenPaths are the files that the command may write, the policy under either of its names.
+func (cmd initCmd) writtenPaths() []string {
 	if cmd.PolicyOnly {
 		return config.Paths()
 	}

@@ -89,9 +89,7 @@ func openStore(ctx context.Context, a databaseAddress, lost func(), log *slog.Lo
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	s, err := store.OpenPostgres(ctx, a.server, store.Options{
-		Log: log, Replica: newReplicaName(), Lost: lost,
-	})
+	s, err := store.OpenPostgres(ctx, a.server, store.Options{Log: log, Replica: newReplicaName(), Lost: lost})
 	if err != nil {
 		return nil, usageError(errors.New(oneLine(err.Error())), postgresHint(err))
 	}
