@@ -125,7 +125,7 @@ func (c *command) resolveRepoIn(here clone.Clone, named, command string) (owner,
 	repo, found := here.Repository(host)
 	if !found {
 		says, hint := "", "coordinator "+command+" --repo OWNER/NAME"
-		if at := here.Origin.Host; at != "" {
+		if at := here.Origin.Host; at != "" && at != host {
 			says = ", but one whose origin is on " + oneLine(at)
 			hint += "; for a GitHub Enterprise Server set GITHUB_API_URL=https://HOST/api/v3"
 		}

@@ -118,7 +118,7 @@ func postgresHint(err error) string {
 		return "are user and password right, and does pg_hba.conf let them in from here? " + postgresForm
 	case strings.Contains(says, "SQLSTATE 3D000"): // invalid_catalog_name
 		return "createdb makes the database; the daemon makes its tables"
-	case strings.Contains(says, "tls: "), strings.Contains(says, "x509: "):
+	case strings.Contains(says, "tls: failed to verify"), strings.Contains(says, "x509: "):
 		return "the server answers, and its certificate does not fit sslmode: sslrootcert names the file of who signed it, " +
 			"and verify-full asks for the host's own name"
 	case strings.Contains(says, "unsupported startup parameter"):

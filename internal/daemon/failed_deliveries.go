@@ -29,7 +29,7 @@ type failedDelivery struct {
 
 func (f *failedDelivery) tooOld(now time.Time) bool { return now.Sub(f.Found) > maxMissedAge }
 
-// markAsked notes that a delivery was asked for: the next time after a pause that doubles, or never again.
+// markAsked notes that a delivery was asked for: the next time after a pause as long as it has been missing, or never again.
 func (f *failedDelivery) markAsked(now time.Time, pause time.Duration, never bool) {
 	if f.Next = now.Add(min(now.Sub(f.Found)+pause, longestPause)); never {
 		f.Next = time.Time{}

@@ -62,8 +62,8 @@ func (p pullShare) spacing(isUrgent bool) time.Duration {
 // hasShare reports whether a key has a part of the hour of its own.
 func hasShare(w store.Work) bool { return w.Kind == workkey.KindPull || w.Kind == workkey.KindHead }
 
-// endLook ends a look that was counted, and adds the requests that it has used, of those that an hour allows; 0: nobody says how many.
-func (b *tenantBook) endLook(w store.Work, requests, hour int) {
+// endLook ends a look that was admitted, and adds the requests that it used, of those that an hour allows; 0: nobody says how many.
+func (b *tenantBook) endLook(w store.Work, admitted time.Time, requests, hour int) {
 	t, now := b.open(w.Tenant), b.config.Now()
 	defer b.mu.Unlock()
 	if t.looks--; hour <= 0 || !hasShare(w) {
@@ -75,7 +75,7 @@ func (b *tenantBook) endLook(w store.Work, requests, hour int) {
 	took := float64(requests) * pullPart / float64(hour)
 	was := t.shares[w.Key]
 	p := pullShare{parts: was.partsAt(now) + took, last: took, at: now}
-	if t.spentUntil.After(now) {
+	if t.spentUntil.After(admitted) && !admitted.Before(t.spentSince) {
 		if p.since = t.spentSince; was.since.Equal(p.since) {
 			p.spent = was.spent
 		}

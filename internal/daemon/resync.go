@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -254,7 +255,7 @@ func (t task) resyncRepository(ctx context.Context) (workResult, error) {
 func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed, whole bool) (pokes []store.Poke, err error) {
 	now := t.d.Now()
 	observing := t.d.work.observing() // before the rows are read: in between, a look may end
-	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: maxPullsPerRepo})
+	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: maxPullsPerRepo, Thin: !whole})
 	if err != nil {
 		return nil, err
 	}
@@ -279,6 +280,11 @@ func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed
 		key := workkey.Pull(t.Tenant, pull.PR)
 		listed[key] = true
 		row, isKnown := known[key]
+		if isKnown && !whole {
+			if row, err = t.d.Store.Get(ctx, key); err != nil && !errors.Is(err, store.ErrNoRow) {
+				return nil, fmt.Errorf("read %s: %w: %w", key, errTable, err)
+			}
+		}
 		s := readSight(row.Sight)
 		seen := laterTime(s.At, observing[key].Add(c.Skew))
 		if !isKnown || changed || seen.Before(pull.Updated.Add(margin)) {

@@ -158,8 +158,11 @@ func (t task) pokesOfLook(ctx context.Context, l loop.Look, s *dashboard.Sight) 
 	if !isOver && !isMoved && !isDecided {
 		return nil, nil
 	}
-	ties := append(holdHeads(t.was.Head, s.Head), `"trunk":"`, `"same_diff":[`) // each that is followed holds one of these
-	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: maxPullsPerRepo, Holds: ties})
+	q := store.Query{Kind: workkey.KindPull, Limit: maxPullsPerRepo, Holds: []string{`"trunk":"`, `"same_diff":[`}}
+	for _, number := range slices.Concat(t.was.Siblings, s.Siblings) { // whatever their rows say, which looks under way write anew
+		q.Keys = append(q.Keys, workkey.Pull(t.Tenant, quorum.PR{Owner: t.at.Owner, Repo: t.at.Repo, Number: number}))
+	}
+	rows, err := t.rowsBeside(ctx, q)
 	for _, row := range rows {
 		if t.isFollowed(row, l, s) {
 			pokes = append(pokes, pullPoke(t.Tenant, row.at.PR(), t.d.Now(), ""))
@@ -176,14 +179,6 @@ func (t task) pokesOfLook(ctx context.Context, l loop.Look, s *dashboard.Sight) 
 		}
 	}
 	return pokes, err
-}
-
-// holdHeads are texts of which the sight of a pull request on one of the heads holds one.
-func holdHeads(heads ...string) (texts []string) {
-	for _, head := range heads {
-		texts = append(texts, `"head":"`+head+`"`)
-	}
-	return texts
 }
 
 // isFollowed reports whether a row is of a pull request whose check hangs on what a look has shown: a layer of a stack upon its branch,

@@ -53,7 +53,7 @@ func (t task) mayEndGreen() bool {
 // event came for it: what is objected to one may end the other.
 func (t task) isOnGreenHead(ctx context.Context) bool {
 	const most = 1000 // rows: of more it is not known
-	var heads []string
+	var heads, holds []string
 	for _, touch := range t.touches {
 		switch {
 		case isNewHead(touch):
@@ -62,10 +62,13 @@ func (t task) isOnGreenHead(ctx context.Context) bool {
 			heads = append(heads, t.was.Head)
 		}
 	}
+	for _, head := range heads {
+		holds = append(holds, `"head":"`+head+`"`)
+	}
 	if t.Kind != workkey.KindPull || len(heads) == 0 {
 		return false
 	}
-	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: most, Holds: holdHeads(heads...)})
+	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: most, Holds: holds})
 	return err != nil || len(rows) == most || slices.ContainsFunc(rows, func(r keyedRow) bool {
 		s := readSight(r.Sight)
 		return s.Conclusion == "success" && slices.Contains(heads, s.Head)

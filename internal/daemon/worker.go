@@ -156,6 +156,7 @@ func (t task) work(ctx context.Context) (workResult, error) {
 	}
 	t.spacing = spacing
 	var used client.Meter
-	defer func() { d.tenants.endLook(w, used.Requests(), t.forge.Hour()) }()
+	admitted := d.Now()
+	defer func() { d.tenants.endLook(w, admitted, used.Requests(), t.forge.Hour()) }()
 	return t.askGitHub(client.WithMeter(ctx, &used))
 }

@@ -62,17 +62,15 @@ func listQuery(q Query, isShared bool) (query string, args []any) {
 	if !isShared {
 		from, holds = from+listIndex(q), "instr(s.sight, $%d) > 0"
 	}
-	if q.Thin {
+	if q.Thin { // then no database reads what it joins, unless Holds asks for it
 		sight = "NULL"
 	}
-	if !q.Thin || len(q.Holds) > 0 {
-		from += " LEFT JOIN sights s ON s.id = w.id"
-	}
 	var where strings.Builder
-	add := func(condition string, value any) {
+	bind := func(condition string, value any) string {
 		args = append(args, value)
-		fmt.Fprintf(&where, " AND "+condition, len(args))
+		return fmt.Sprintf(condition, len(args))
 	}
+	add := func(condition string, value any) { where.WriteString(" AND " + bind(condition, value)) }
 	if q.Tenant != nil {
 		add("w.tenant = $%d", *q.Tenant)
 	}
@@ -89,13 +87,15 @@ func listQuery(q Query, isShared bool) (query string, args []any) {
 	default:
 		where.WriteString(" AND w.open = 0")
 	}
-	if len(q.Holds) > 0 {
-		held := make([]string, len(q.Holds))
-		for i, text := range q.Holds {
-			args = append(args, []byte(text))
-			held[i] = fmt.Sprintf(holds, len(args))
-		}
-		where.WriteString(" AND (" + strings.Join(held, " OR ") + ")")
+	var either []string
+	for _, text := range q.Holds {
+		either = append(either, bind(holds, []byte(text)))
+	}
+	for _, key := range q.Keys {
+		either = append(either, bind("w.key = $%d", asText(key)))
+	}
+	if either != nil {
+		where.WriteString(" AND (" + strings.Join(either, " OR ") + ")")
 	}
 	if !q.Before.IsZero() {
 		add("w.seen_at < $%d AND w.seen_at > 0", floorMicros(q.Before))
@@ -104,7 +104,7 @@ func listQuery(q Query, isShared bool) (query string, args []any) {
 		q.Limit = 100
 	}
 	args = append(args, q.Limit)
-	return fmt.Sprintf("SELECT %s, %s FROM %s WHERE 1 = 1%s ORDER BY w.seen_at DESC, w.id LIMIT $%d",
+	return fmt.Sprintf("SELECT %s, %s FROM %s LEFT JOIN sights s ON s.id = w.id WHERE 1 = 1%s ORDER BY w.seen_at DESC, w.id LIMIT $%d",
 		rowColumns, sight, from, where.String(), len(args)), args
 }
 

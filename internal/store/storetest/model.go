@@ -440,13 +440,13 @@ func (m *model) pruneDeliveries(*rapid.T) {
 
 func (m *model) listRows(*rapid.T) {
 	q := store.Query{
-		Thin:  rapid.Bool().Draw(m.T, "thin"),
-		Limit: rapid.IntRange(1, 15).Draw(m.T, "limit"),
-		Kind:  rapid.SampledFrom([]string{"", "pull", "repo"}).Draw(m.T, "kind"),
-		Group: rapid.SampledFrom([]string{"", "g"}).Draw(m.T, "group"),
-
+		Thin:   rapid.Bool().Draw(m.T, "thin"),
+		Limit:  rapid.IntRange(1, 15).Draw(m.T, "limit"),
+		Kind:   rapid.SampledFrom([]string{"", "pull", "repo"}).Draw(m.T, "kind"),
+		Group:  rapid.SampledFrom([]string{"", "g"}).Draw(m.T, "group"),
 		Tenant: rapid.Ptr(rapid.Just(int64(2)), true).Draw(m.T, "tenant"),
 		Open:   rapid.Ptr(rapid.Bool(), true).Draw(m.T, "open"),
+		Keys:   rapid.SliceOfN(rapid.SampledFrom([]string{"1/1", "2/1", "nowhere"}), 0, 2).Draw(m.T, "keys"),
 		Holds:  rapid.SliceOfN(rapid.SampledFrom([]string{"sight 1", "3", "%", "\x00\xff"}), 0, 2).Draw(m.T, "holds"),
 	}
 	if rapid.Bool().Draw(m.T, "by time") {
@@ -458,9 +458,10 @@ func (m *model) listRows(*rapid.T) {
 	for _, k := range m.keys {
 		r := k.row
 		isHeld := func(text string) bool { return strings.Contains(string(r.Sight), text) }
-		if (len(q.Holds) == 0 || slices.ContainsFunc(q.Holds, isHeld)) && (q.Kind == "" || r.Kind == q.Kind) &&
-			(q.Group == "" || r.Group == q.Group) && (q.Tenant == nil || r.Tenant == *q.Tenant) &&
-			(q.Open == nil || r.Open == *q.Open) && (q.Before.IsZero() || k.completedAs > 0 && r.Seen.Before(q.Before)) {
+		isEither := slices.Contains(q.Keys, r.Key) || slices.ContainsFunc(q.Holds, isHeld) || len(q.Holds)+len(q.Keys) == 0
+		if isEither && (q.Kind == "" || r.Kind == q.Kind) && (q.Group == "" || r.Group == q.Group) &&
+			(q.Tenant == nil || r.Tenant == *q.Tenant) && (q.Open == nil || r.Open == *q.Open) &&
+			(q.Before.IsZero() || k.completedAs > 0 && r.Seen.Before(q.Before)) {
 			want = append(want, k)
 		}
 	}
