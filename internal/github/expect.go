@@ -89,7 +89,7 @@ func (m *memory) wasHead(head string) bool {
 // needsConversation reports whether the conversation will be needed, as far as that can be known before anything is
 // read.
 func (l *look) needsConversation(sc readPlan) bool {
-	return !l.mem.readSerially && (l.since.came || l.mem.head != sc.head || l.conversationDue())
+	return l.mem.head != sc.head || l.conversationDue()
 }
 
 // dropStaleReads drops what was read for another plan than the actual one.
@@ -109,7 +109,6 @@ func (l *look) dropStaleReads(was readPlan) {
 		l.head.drop(partConversation)
 	}
 	if l.watched != nil && l.watched.authorsDigest() != reviewerSet(l.policy.Reviewers).authorsDigest() {
-		l.head.drop(partReviews | partComments | partConversation) // words of a new one may be missing
+		l.head.drop(partTexts | partConversation) // words of a new one may be missing
 	}
-	l.siblingsKnown = l.head.has(partConversation) && l.head.conversation.siblingsKnown
 }

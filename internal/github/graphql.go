@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -19,19 +18,15 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// One GraphQL query tells what REST does not: threads and who resolved them, who edited a text last, the timeline in
+// One GraphQL query shows reviews and comments with their last editors, threads and who resolved them, the timeline in
 // one list, when the head's check suites were created, on which earlier commits a check of ours stands, and which blob
-// the policy file is. It also says what REST says, bodies included, so that answers of the two that were read side by
-// side can be told to belong together. Reviews stand before their threads: of a review that is shown no thread must be
-// missing.
+// the policy file is. Reviews stand before their threads: of a review that is shown no thread must be missing.
 //
 // It costs one point of the hour's, or two where there are many threads: GitHub counts the requests that its
 // connections would take, each as often as the pages above it have entries, divides by a hundred and rounds. Source:
 // "Rate limits and query limits for the GraphQL API".
 
-// @words and @comment-words stand where texts' words are asked for, and @commits for [evidence.ListedCommits], see
-// [queryOfConversation].
-const conversationTemplate = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $left: GitObjectID!, $policy: String!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $left: GitObjectID!, $policy: String!, $commitsPerPage: Int!, $textsPerPage: Int!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
     policy: object(expression: $policy) { oid }
     defaultBranchRef { name target { oid } }
@@ -57,9 +52,12 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
       potentialMergeCommit { oid }
       labels(first: 100) { nodes { name } }
       reviewRequests(first: 1) { totalCount }
-      reviews(first: 100, after: $reviews) {
+      reviews(first: $textsPerPage, after: $reviews) {
         pageInfo { hasNextPage endCursor }
-        nodes { id fullDatabaseId @words lastEditedAt author { ...who } editor { ...who } }
+        nodes {
+          fullDatabaseId body state submittedAt lastEditedAt authorAssociation url author { ...who } editor { ...who }
+          commit { oid }
+        }
       }
       reviewThreads(first: $threadsPerPage, after: $threads) {
         pageInfo { hasNextPage endCursor }
@@ -67,18 +65,16 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
           isResolved isOutdated path line originalLine
           resolvedBy { __typename login databaseId }
           comments(first: 1) { nodes {
-            id fullDatabaseId @words createdAt lastEditedAt url
+            fullDatabaseId body createdAt lastEditedAt url
             author { ...who } editor { ...who }
             originalCommit { oid }
             pullRequestReview { fullDatabaseId }
           } }
         }
       }
-      comments(first: 100, after: $comments) {
+      comments(first: $textsPerPage, after: $comments) {
         pageInfo { hasNextPage endCursor }
-        nodes {
-          id fullDatabaseId @comment-words createdAt updatedAt lastEditedAt authorAssociation url author { ...who } editor { ...who }
-        }
+        nodes { fullDatabaseId body createdAt updatedAt lastEditedAt authorAssociation url author { ...who } editor { ...who } }
       }
       timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
         pageInfo { hasNextPage endCursor }
@@ -95,7 +91,7 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
           ... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } }
         }
       }
-      commits(last: @commits) { totalCount nodes { commit {
+      commits(last: $commitsPerPage) { totalCount nodes { commit {
         oid
         checkSuites(first: 5) { pageInfo { hasNextPage } nodes { ...suite } }
       } } }
@@ -126,35 +122,6 @@ const commitsQuery = `query($owner: String!, $name: String!, $number: Int!, $che
 
 // fewThreads is how many threads are asked for where no more are known.
 const fewThreads = 30
-
-// Which words the conversation is asked for. Anybody can leave comments as long as GitHub takes them, so that an answer
-// is longer than is read: then it is asked for again with fewer words, and those of reviewers one by one.
-const (
-	allWords     = iota
-	reviewsWords // no comment's
-	noWords
-)
-
-// queryOfConversation is the query that asks for those words.
-func queryOfConversation(words int) string {
-	ofReviews, ofComments := "body", "body"
-	if words != allWords {
-		ofComments = ""
-	}
-	if words == noWords {
-		ofReviews = ""
-	}
-	return strings.NewReplacer("@words", ofReviews, "@comment-words", ofComments, "@commits", strconv.Itoa(evidence.ListedCommits)).
-		Replace(conversationTemplate)
-}
-
-// bodiesQuery tells the words of texts, where the conversation without strangers' was too long.
-const bodiesQuery = `query($ids: [ID!]!) {
-  nodes(ids: $ids) { id ... on IssueComment { body } ... on PullRequestReview { body } ... on PullRequestReviewComment { body } }
-}`
-
-// bodiesPerQuery is how many texts bodiesQuery is asked for at once, each of 262,144 bytes at most.
-const bodiesPerQuery = 5
 
 const authorsQuery = `query($owner: String!, $name: String!, $number: Int!, $commits: String) {
   repository(owner: $owner, name: $name) {
@@ -230,19 +197,24 @@ type graphPage struct {
 	Start       string `json:"startCursor"`
 }
 
-type graphEdit struct {
-	Node    string      `json:"id"`
-	ID      bigID       `json:"fullDatabaseId"`
-	Updated time.Time   `json:"updatedAt"`
-	Edited  time.Time   `json:"lastEditedAt"`
-	Author  *graphActor `json:"author"`
-	Editor  *graphActor `json:"editor"`
-	Body    string      `json:"body"`
+// graphText is a review or a comment.
+type graphText struct {
+	ID       bigID       `json:"fullDatabaseId"`
+	Body     string      `json:"body"`
+	Edited   time.Time   `json:"lastEditedAt"`
+	Relation string      `json:"authorAssociation"`
+	URL      string      `json:"url"`
+	Author   *graphActor `json:"author"`
+	Editor   *graphActor `json:"editor"`
 
 	// Of a comment.
-	Created  time.Time `json:"createdAt"`
-	Relation string    `json:"authorAssociation"`
-	URL      string    `json:"url"`
+	Created time.Time `json:"createdAt"`
+	Updated time.Time `json:"updatedAt"`
+
+	// Of a review.
+	State     string    `json:"state"`
+	Submitted time.Time `json:"submittedAt"`
+	Commit    graphOID  `json:"commit"`
 }
 
 type graphThread struct {
@@ -254,7 +226,6 @@ type graphThread struct {
 	ResolvedBy   *graphActor `json:"resolvedBy"`
 	Comments     struct {
 		Nodes []struct {
-			Node     string      `json:"id"`
 			ID       bigID       `json:"fullDatabaseId"`
 			Body     string      `json:"body"`
 			Created  time.Time   `json:"createdAt"`
@@ -343,8 +314,8 @@ type graphPull struct {
 	Merge    *graphOID        `json:"potentialMergeCommit"`
 
 	Threads  graphConnection[graphThread] `json:"reviewThreads"`
-	Comments graphConnection[graphEdit]   `json:"comments"`
-	Reviews  graphConnection[graphEdit]   `json:"reviews"`
+	Comments graphConnection[graphText]   `json:"comments"`
+	Reviews  graphConnection[graphText]   `json:"reviews"`
 	Timeline graphConnection[graphEvent]  `json:"timelineItems"`
 	Commits  graphConnection[graphCommit] `json:"commits"`
 
@@ -418,9 +389,10 @@ type conversation struct {
 	tip           string // of the default branch
 	draft         bool
 	closed        bool
+	asked         time.Time        // when it was read, by GitHub's clock
+	keptFor       untrusted.Digest // the reviewers whose long words it holds
 	threads       []quorum.Thread
-	commentEdits  map[int64]lastEdit // of comments and reviews: their ids are of different sequences, and so are the maps
-	reviewEdits   map[int64]lastEdit
+	texts         shownTexts
 	timeline      []quorum.Event
 	pushed        time.Time       // creation of the head's first check suite that our own check did not bring; zero without one
 	arrived       time.Time       // creation of the head's first check suite; zero without one
@@ -434,21 +406,10 @@ type conversation struct {
 // A conversationAnswer is what the query answers, once.
 type conversationAnswer struct {
 	conversation
-	blob          string // which stands at the policy's path on the default branch; "": none does, or it is not known
-	pull          pullFacts
-	others        []sizedPull   // the pull requests that changed last, this one too
-	leftShared    *bool         // whether another open pull request has the head that was left; nil: that is not known
-	comments      []restComment // as REST lists them
-	commentsKnown bool          // comments are all, with their words
-}
-
-// lastEdit is who changed a text last.
-type lastEdit struct {
-	updated, edited time.Time
-	editor          quorum.Account
-	author          quorum.Account
-	body            untrusted.Digest
-	bodyKnown       bool // body was read: a stranger's is not where they are too long
+	blob       string // which stands at the policy's path on the default branch; "": none does, or it is not known
+	pull       pullFacts
+	others     []sizedPull // the pull requests that changed last, this one too
+	leftShared *bool       // whether another open pull request has the head that was left; nil: that is not known
 }
 
 // earlierCommit is an earlier commit with what it carries.
@@ -470,14 +431,13 @@ func (c conversation) commit(sha string) earlierCommit {
 	return earlierCommit{}
 }
 
-func (e graphEdit) lastEdit() lastEdit {
-	return lastEdit{
-		updated: e.Updated,
-		edited:  e.Edited,
-		editor:  e.Editor.account(),
-		author:  e.Author.account(),
-		body:    untrusted.DigestOf(e.Body),
-	}
+// toText shows the text with its last editor.
+func (t *graphText) toText(kind quorum.TextKind, watched reviewerSet) shownText {
+	return newShownText(quorum.Text{
+		TextRef: quorum.TextRef{Kind: kind, ID: int64(t.ID)}, Author: t.Author.user().account(), Body: t.Body,
+		At: laterOf(t.Created, t.Submitted), Edited: t.Edited, Editor: t.Editor.account(),
+		Commit: t.Commit.OID, State: t.State, Member: isMember(t.Relation), URL: t.URL,
+	}, t.Updated, watched)
 }
 
 // readConversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy
@@ -489,13 +449,8 @@ func (r pullReader) readConversation(
 	watched reviewerSet,
 ) (c conversationAnswer, err error) {
 	c.conversation = conversation{
-		head:         head,
-		check:        check,
-		external:     report.ExternalID(r.pr),
-		commentEdits: map[int64]lastEdit{},
-		reviewEdits:  map[int64]lastEdit{},
+		head: head, check: check, external: report.ExternalID(r.pr), keptFor: watched.authorsDigest(), texts: shownTexts{},
 	}
-	c.commentsKnown = true
 	vars := map[string]any{
 		"owner":          r.pr.Owner,
 		"name":           r.pr.Repo,
@@ -504,14 +459,17 @@ func (r pullReader) readConversation(
 		"head":           head,
 		"left":           cmp.Or(left, head),
 		"policy":         "HEAD:" + policy,
-		"threadsPerPage": cmp.Or(r.texts.threads, fewThreads),
+		"commitsPerPage": evidence.ListedCommits,
 	}
-	wordless := wordlessTexts{}
-	for page := range maxPages {
-		repo, err := r.askGraphQL(ctx, queryOfConversation(r.texts.words), vars)
-		for errors.Is(err, client.ErrTooLong) && r.texts.words != noWords {
-			r.texts.words++
-			repo, err = r.askGraphQL(ctx, queryOfConversation(r.texts.words), vars)
+	sizes := r.texts
+	for page := 0; page*cmp.Or(sizes.queried, fullPage) < maxPages*fullPage; page++ {
+		vars["textsPerPage"] = cmp.Or(sizes.queried, fullPage)
+		vars["threadsPerPage"] = min(cmp.Or(sizes.threads, fewThreads), cmp.Or(sizes.queried, fullPage))
+		repo, err := r.askGraphQL(ctx, conversationQuery, vars)
+		if errors.Is(err, client.ErrTooLong) && sizes.queried != 1 {
+			sizes.queried = max(cmp.Or(sizes.queried, fullPage)/4, 1)
+			page--
+			continue
 		}
 		if err != nil {
 			return c, err
@@ -521,11 +479,9 @@ func (r pullReader) readConversation(
 		if p.Head != head {
 			return c, moved{"the head of " + r.pr.String() + " moved"}
 		}
-		bodies := r.texts.words != noWords
-		c.takeThreads(p.Threads.Nodes, watched, bodies, wordless)
-		takeEdits(c.commentEdits, p.Comments.Nodes, watched, r.texts.words == allWords, wordless)
-		c.takeComments(p.Comments.Nodes, watched, r.texts.words == allWords)
-		takeEdits(c.reviewEdits, p.Reviews.Nodes, watched, bodies, wordless)
+		c.takeThreads(p.Threads.Nodes, watched)
+		c.takeTexts(quorum.TextComment, p.Comments.Nodes, watched)
+		c.takeTexts(quorum.TextReview, p.Reviews.Nodes, watched)
 		c.takeTimeline(p.Timeline.Nodes)
 		if page == 0 {
 			c.tip, c.pull = repo.Default.Target.OID, p.facts(repo.Default.Name)
@@ -543,66 +499,34 @@ func (r pullReader) readConversation(
 		}
 		more := advanceCursor(vars, "threads", p.Threads.Page)
 		if more {
-			r.texts.threads = 100
-			vars["threadsPerPage"] = r.texts.threads
+			sizes.threads = fullPage
 		}
 		more = advanceCursor(vars, "comments", p.Comments.Page) || more
 		more = advanceCursor(vars, "reviews", p.Reviews.Page) || more
 		more = advanceCursor(vars, "timeline", p.Timeline.Page) || more
 		if !more {
 			sort.SliceStable(c.timeline, func(i, j int) bool { return c.timeline[i].At.Before(c.timeline[j].At) })
-			return c, r.readBodies(ctx, wordless)
+			return c, nil
 		}
 	}
 	return c, fmt.Errorf("the conversation of %s %w", r.pr, errNoEnd)
 }
 
-// wordlessTexts are reviewers' texts that came without their words: by node, what takes these.
-type wordlessTexts map[string]func(body string)
-
-// takeThreads adds threads of a page. bodies says that it has texts' words.
-func (c *conversation) takeThreads(page []graphThread, watched reviewerSet, bodies bool, wordless wordlessTexts) {
-	for _, shown := range page {
-		if len(shown.Comments.Nodes) == 0 {
-			continue
-		}
-		t := shown.toThread()
-		t.Body = watched.keptBody(t.Author, t.Body)
-		if i := len(c.threads); !bodies && watched.includes(t.Author) {
-			wordless[shown.Comments.Nodes[0].Node] = func(body string) { c.threads[i].Body = body }
-		}
-		c.threads = append(c.threads, t)
-	}
-}
-
-// takeEdits adds the last edits of texts of a page. bodies says that it has their words.
-func takeEdits(into map[int64]lastEdit, page []graphEdit, watched reviewerSet, bodies bool, wordless wordlessTexts) {
-	for _, e := range page {
-		id, last := int64(e.ID), e.lastEdit()
-		last.bodyKnown = bodies
-		into[id] = last
-		if !bodies && watched.includes(last.author) {
-			wordless[e.Node] = func(body string) {
-				last.body, last.bodyKnown = untrusted.DigestOf(body), true
-				into[id] = last
-			}
-		}
-	}
-}
-
-// takeComments adds comments of a page. bodies says that it has their words.
-func (c *conversationAnswer) takeComments(page []graphEdit, watched reviewerSet, bodies bool) {
-	if c.commentsKnown = c.commentsKnown && bodies; !c.commentsKnown {
-		c.comments = nil
-		return
-	}
+// takeTexts adds texts of a page.
+func (c *conversation) takeTexts(kind quorum.TextKind, page []graphText, watched reviewerSet) {
 	for i := range page {
-		e := &page[i]
-		comment := restComment{
-			ID: int64(e.ID), User: e.Author.user(), Body: e.Body, Created: e.Created, Updated: e.Updated, URL: e.URL, Relation: e.Relation,
+		c.texts.noteText(page[i].toText(kind, watched))
+	}
+}
+
+// takeThreads adds threads of a page.
+func (c *conversation) takeThreads(page []graphThread, watched reviewerSet) {
+	for _, shown := range page {
+		if len(shown.Comments.Nodes) > 0 {
+			t := shown.toThread()
+			t.Body = watched.keptBody(t.Author, t.Body)
+			c.threads = append(c.threads, t)
 		}
-		comment.keepWords(watched)
-		c.comments = append(c.comments, comment)
 	}
 }
 
@@ -617,32 +541,6 @@ func (c *conversation) takeTimeline(page []graphEvent) {
 			})
 		}
 	}
-}
-
-// readBodies hands the words of texts to those who wait for them. One that was deleted meanwhile is an error, after
-// which a look is taken again.
-func (r pullReader) readBodies(ctx context.Context, wordless wordlessTexts) error {
-	for nodes := range slices.Chunk(slices.Sorted(maps.Keys(wordless)), bodiesPerQuery) {
-		var answer struct {
-			Nodes []*struct {
-				Node string `json:"id"`
-				Body string `json:"body"`
-			} `json:"nodes"`
-		}
-		if err := r.client.GraphQL(ctx, bodiesQuery, map[string]any{"ids": nodes}, &answer); err != nil {
-			return err
-		}
-		words := map[string]string{}
-		for _, n := range answer.Nodes {
-			if n != nil {
-				words[n.Node] = n.Body
-			}
-		}
-		for _, node := range nodes {
-			wordless[node](words[node])
-		}
-	}
-	return nil
 }
 
 // facts returns the facts as GraphQL shows them.

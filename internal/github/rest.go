@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -249,8 +248,6 @@ type restReview struct {
 	Relation  string    `json:"author_association"`
 	Submitted time.Time `json:"submitted_at"`
 	URL       string    `json:"html_url"`
-
-	sum untrusted.Digest // of the body as it came
 }
 
 // restActivity is an entry of a repository's activity list.
@@ -275,43 +272,6 @@ type restComment struct {
 
 	Relation string `json:"author_association"`
 	IssueURL string `json:"issue_url"`
-
-	sum untrusted.Digest // of the body as it came
-
-	told string // Body, where it may be our comment that tells the verdict
-}
-
-// maxTold is how many bytes a comment of ours that tells the verdict may have.
-const maxTold = 32 << 10
-
-// keepWords keeps of the words those that watched keeps, and what a member commands.
-func (c *restComment) keepWords(watched reviewerSet) {
-	command := ""
-	if isMember(c.Relation) {
-		command = quorum.CommandLine(c.Body)
-	}
-	c.keepTold()
-	c.sum, c.Body = untrusted.DigestOf(c.Body), watched.keptBody(c.User.account(), c.Body)
-	if command != "" && quorum.CommandLine(c.Body) != command {
-		c.Body = command
-	}
-}
-
-// keepTold keeps the words of what may be our comment that tells the verdict.
-func (c *restComment) keepTold() {
-	if len(c.Body) <= maxTold && strings.HasPrefix(c.Body, quorum.VerdictMarker) {
-		c.told = c.Body
-	}
-}
-
-// toldComments are our comments among all that tell the verdict.
-func toldComments(all []restComment, ours quorum.Account) (told []quorum.ToldComment) {
-	for i := range all {
-		if c := &all[i]; c.told != "" && c.User.account().Same(ours) {
-			told = append(told, quorum.ToldComment{ID: c.ID, Body: c.told})
-		}
-	}
-	return told
 }
 
 type restStatus struct {

@@ -70,7 +70,7 @@ func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, ow
 		Name  string `json:"name"`
 		State string `json:"state"`
 	}
-	all, err := readPages[listed](ctx, c, nil, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
+	all, err := readPages[listed](ctx, c, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
 	if err != nil {
 		return fmt.Errorf("list workflows: %w", err)
 	}

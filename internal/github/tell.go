@@ -92,11 +92,11 @@ func (a application) findTold(ctx context.Context) (told []quorum.ToldComment, e
 		}
 	}
 	path := repoPath(a.pr, "issues", strconv.Itoa(a.pr.Number), "comments")
-	_, err = readSizedPages(ctx, a.f.client, nil, new(int), path+"?per_page=100", "", func(c *restComment) {
-		if c.keepTold(); c.told != "" && c.User.account().Same(ours) {
-			told = append(told, quorum.ToldComment{ID: c.ID, Body: c.told})
+	_, err = readSizedPages(ctx, a.f.client, new(int), path+"?per_page=100", "", func(c *restComment) {
+		if isToldVerdict(c.Body) && c.User.account().Same(ours) {
+			told = append(told, quorum.ToldComment{ID: c.ID, Body: c.Body})
 		}
-		c.Body, c.told = "", ""
+		c.Body = ""
 	})
 	return told, err
 }

@@ -1,0 +1,99 @@
+package github
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A shownText is a review or a comment as GitHub shows it, with as much of its words as may count.
+type shownText struct {
+	quorum.Text
+	updated time.Time        // when it changed last; zero of a review, of which REST does not tell it
+	sum     untrusted.Digest // of all its words
+	told    string           // all its words, where it may be our comment that tells the verdict
+}
+
+// maxTold is how many bytes a comment of ours that tells the verdict may have.
+const maxTold = 32 << 10
+
+// isToldVerdict reports whether a comment may be ours that tells the verdict.
+func isToldVerdict(body string) bool {
+	return len(body) <= maxTold && strings.HasPrefix(body, quorum.VerdictMarker)
+}
+
+// newShownText keeps of t's words those that watched keeps, and the command of a member.
+func newShownText(t quorum.Text, updated time.Time, watched reviewerSet) shownText {
+	shown := shownText{Text: t, sum: untrusted.DigestOf(t.Body)}
+	shown.Body = watched.keptBody(t.Author, t.Body)
+	if t.Kind == quorum.TextReview {
+		return shown
+	}
+	shown.updated = updated
+	if isToldVerdict(t.Body) {
+		shown.told = t.Body
+	}
+	if t.Member {
+		if command := quorum.CommandLine(t.Body); command != "" && quorum.CommandLine(shown.Body) != command {
+			shown.Body = command
+		}
+	}
+	return shown
+}
+
+// isAs reports whether a text is shown alike: as it was after the same change.
+func (t shownText) isAs(o shownText) bool {
+	return t.sum == o.sum && t.State == o.State && t.updated.Equal(o.updated)
+}
+
+// byUnknown returns t as REST shows it, which does not tell who edited it last.
+func (t shownText) byUnknown() shownText {
+	t.Edited, t.Editor = laterOf(t.At, t.Edited), quorum.Account{}
+	return t
+}
+
+// shownTexts are the texts of a pull request.
+type shownTexts map[quorum.TextRef]shownText
+
+func (all shownTexts) noteText(t shownText) { all[t.TextRef] = t }
+
+// differingFrom are the texts that are not shown alike.
+func (all shownTexts) differingFrom(others shownTexts) (refs []quorum.TextRef) {
+	for ref, t := range all {
+		if o, found := others[ref]; !found || !t.isAs(o) {
+			refs = append(refs, ref)
+		}
+	}
+	for ref := range others {
+		if _, found := all[ref]; !found {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// inOrder are the texts of a kind, the oldest first.
+func (all shownTexts) inOrder(kind quorum.TextKind) (texts []quorum.Text) {
+	for ref, t := range all {
+		if ref.Kind == kind {
+			texts = append(texts, t.Text)
+		}
+	}
+	slices.SortFunc(texts, func(a, b quorum.Text) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	return texts
+}
+
+// toldBy are the comments among all by which an account tells the verdict.
+func (all shownTexts) toldBy(ours quorum.Account) (told []quorum.ToldComment) {
+	for ref, t := range all {
+		if t.told != "" && t.Author.Same(ours) {
+			told = append(told, quorum.ToldComment{ID: ref.ID, Body: t.told})
+		}
+	}
+	slices.SortFunc(told, func(a, b quorum.ToldComment) int { return cmp.Compare(a.ID, b.ID) })
+	return told
+}
