@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -50,12 +51,12 @@ func (g *lagging) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // laggingWorld is a world of which one path can lag.
-func laggingWorld(t *testing.T, policy, path string) (*world, *lagging) {
+func laggingWorld(t *testing.T, policy, path string, change ...func(*setup)) (*world, *lagging) {
 	lag := &lagging{path: path}
-	return newWorld(t, func(s *setup) {
+	return newWorld(t, append(change, func(s *setup) {
 		s.policy = policy
 		s.wire = func(next http.RoundTripper) http.RoundTripper { lag.next = next; return lag }
-	}), lag
+	})...), lag
 }
 
 // through looks while one path lags for some time, and after it, as if an event had come each time.
@@ -179,6 +180,41 @@ func TestASourceOfCommentsLags(t *testing.T) {
 				t.Error("the words of the old head passed the new one")
 			}
 			w.reads("failure", "")
+		})
+	}
+}
+
+// An event that names no text may find a query that does not show an objection yet: what stands as passed is confirmed, too,
+// and what does not pass costs no such request.
+func TestAPassThatStandsIsConfirmed(t *testing.T) {
+	for name, identity := range map[string]func(*setup){"App": func(*setup) {}, "job": asJob, "person": asCarol} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, lag := laggingWorld(t, bySage, "/graphql", identity)
+				w.comment("sage[bot]", "**Ready to merge?** Yes")
+				w.look()
+				w.look()
+				pass(time.Minute)
+				w.comment("sage[bot]", "**Ready to merge?** No")
+				lag.lags = true
+				w.loop.Told = true // no other look follows at once
+				looks := func() (lists int, err error) {
+					w.g.ForgetRequests()
+					w.forge.Expect(w.pr, w.g.Head(7))
+					_, err = w.loop.Reconcile(t.Context(), w.pr)
+					return w.tries(http.MethodGet, "/issues/7/comments"), err
+				}
+				if _, err := looks(); !errors.Is(err, github.ErrMoved) || w.last.Decision.Verdict != quorum.Passed {
+					t.Errorf("what stands as passed is %q, and taken for confirmed: %v", w.last.Check.Title, err)
+				}
+				lag.lags = false
+				if _, err := looks(); err != nil || w.last.Decision.Verdict == quorum.Passed {
+					t.Errorf("it does not lag any more: %q, %v", w.last.Check.Title, err)
+				}
+				if lists, err := looks(); err != nil || lists > 0 {
+					t.Errorf("what does not pass is confirmed by %d lists: %v", lists, err)
+				}
+			})
 		})
 	}
 }

@@ -89,25 +89,24 @@ func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
 	return status.writeBeside(ctx, c, mine, func() error { return p.writeChecks(ctx, c, mine) })
 }
 
-// writeChecks makes our checks of that name read as c; there may be none yet.
+// writeChecks makes our checks of that name read as c; there may be none yet. A pass is confirmed even if it stands
+// already: it would be left standing over what the query does not show yet.
 func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []writtenCheck) error {
+	passes := c.Conclusion == "success"
+	stands := slices.ContainsFunc(mine, func(o writtenCheck) bool { return o.readsAs(c, false) })
+	g, beside := newGroup(ctx)
+	g.Go(func() error { return p.confirmTexts(beside, passes) })
+	if passes && len(mine) > 0 && (c.Restamp || !stands) {
+		g.Go(func() error { return p.refuseForeignWrites(beside, c) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
 	if len(mine) == 0 {
-		if err := p.confirmTexts(ctx, c.Conclusion == "success"); err != nil {
-			return err
-		}
-		if err := p.createCheck(ctx, c); err != nil || c.Conclusion != "success" {
+		if err := p.createCheck(ctx, c); err != nil || !passes {
 			return err
 		}
 		return p.refuseForeignWrites(ctx, c)
-	}
-	if c.Conclusion == "success" &&
-		(c.Restamp || !slices.ContainsFunc(mine, func(o writtenCheck) bool { return o.readsAs(c, false) })) {
-		g, beside := newGroup(ctx)
-		g.Go(func() error { return p.refuseForeignWrites(beside, c) })
-		g.Go(func() error { return p.confirmTexts(beside, true) })
-		if err := g.Wait(); err != nil {
-			return err
-		}
 	}
 	for i, o := range mine {
 		if i > 0 {
@@ -611,6 +610,9 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 			p.pr, c.Name)
 	}
 	state := statusStateOf(c)
+	if err := p.confirmTexts(ctx, state == statusSuccess); err != nil {
+		return err
+	}
 	p.f.mu.Lock()
 	me := p.f.me
 	p.f.mu.Unlock()
@@ -627,9 +629,6 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 		return nil
 	case newest != nil && newest.State == state && newest.Description == c.Described:
 		return nil
-	}
-	if err := p.confirmTexts(ctx, state == statusSuccess); err != nil {
-		return err
 	}
 	in := map[string]string{"state": state, "description": c.Described, "context": c.Name}
 	if c.DetailsURL != "" {
