@@ -52,45 +52,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
       potentialMergeCommit { oid }
       labels(first: 100) { nodes { name } }
       reviewRequests(first: 1) { totalCount }
-      reviews(first: $textsPerPage, after: $reviews) {
-        pageInfo { hasNextPage endCursor }
-        nodes {
-          fullDatabaseId body state submittedAt lastEditedAt authorAssociation url author { ...who } editor { ...who }
-          commit { oid }
-        }
-      }
-      reviewThreads(first: $threadsPerPage, after: $threads) {
-        pageInfo { hasNextPage endCursor }
-        nodes {
-          isResolved isOutdated path line originalLine
-          resolvedBy { __typename login databaseId }
-          comments(first: 1) { nodes {
-            fullDatabaseId body createdAt lastEditedAt url
-            author { ...who } editor { ...who }
-            originalCommit { oid }
-            pullRequestReview { fullDatabaseId }
-          } }
-        }
-      }
-      comments(first: $textsPerPage, after: $comments) {
-        pageInfo { hasNextPage endCursor }
-        nodes { fullDatabaseId body createdAt updatedAt lastEditedAt authorAssociation url author { ...who } editor { ...who } }
-      }
-      timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
-        pageInfo { hasNextPage endCursor }
-        nodes {
-          __typename
-          ... on BaseRefChangedEvent { createdAt actor { ...who } previousRefName currentRefName }
-          ... on AutomaticBaseChangeSucceededEvent { createdAt actor { ...who } oldBase newBase }
-          ... on HeadRefForcePushedEvent { createdAt actor { ...who } beforeCommit { oid } afterCommit { oid } }
-          ... on ReopenedEvent { createdAt actor { ...who } }
-          ... on ClosedEvent { createdAt actor { ...who } }
-          ... on ReadyForReviewEvent { createdAt actor { ...who } }
-          ... on ConvertToDraftEvent { createdAt actor { ...who } }
-          ... on ReviewRequestedEvent { createdAt actor { ...who } requestedReviewer { __typename ... on User { login databaseId } ... on Bot { login databaseId } } }
-          ... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } }
-        }
-      }
+      ...lists
       commits(last: $commitsPerPage) { totalCount nodes { commit {
         oid
         checkSuites(first: 5) { pageInfo { hasNextPage } nodes { ...suite } }
@@ -98,13 +60,62 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
     }
   }
 }
-` + suiteFragment + `
+` + suiteFragment + listsFragment
+
+// listsQuery is the next page of the lists of conversationQuery that strangers can make long.
+const listsQuery = `query($owner: String!, $name: String!, $number: Int!, $textsPerPage: Int!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) { headRefOid ...lists } }
+}
+` + listsFragment
+
+const listsFragment = `fragment lists on PullRequest {
+  reviews(first: $textsPerPage, after: $reviews) {
+    pageInfo { hasNextPage endCursor }
+    nodes {
+      fullDatabaseId body state submittedAt lastEditedAt authorAssociation url author { ...who } editor { ...who }
+      commit { oid }
+    }
+  }
+  reviewThreads(first: $threadsPerPage, after: $threads) {
+    pageInfo { hasNextPage endCursor }
+    nodes {
+      isResolved isOutdated path line originalLine
+      resolvedBy { __typename login databaseId }
+      comments(first: 1) { nodes {
+        fullDatabaseId body createdAt lastEditedAt url
+        author { ...who } editor { ...who }
+        originalCommit { oid }
+        pullRequestReview { fullDatabaseId }
+      } }
+    }
+  }
+  comments(first: $textsPerPage, after: $comments) {
+    pageInfo { hasNextPage endCursor }
+    nodes { fullDatabaseId body createdAt updatedAt lastEditedAt authorAssociation url author { ...who } editor { ...who } }
+  }
+  timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
+    pageInfo { hasNextPage endCursor }
+    nodes {
+      __typename
+      ... on BaseRefChangedEvent { createdAt actor { ...who } previousRefName currentRefName }
+      ... on AutomaticBaseChangeSucceededEvent { createdAt actor { ...who } oldBase newBase }
+      ... on HeadRefForcePushedEvent { createdAt actor { ...who } beforeCommit { oid } afterCommit { oid } }
+      ... on ReopenedEvent { createdAt actor { ...who } }
+      ... on ClosedEvent { createdAt actor { ...who } }
+      ... on ReadyForReviewEvent { createdAt actor { ...who } }
+      ... on ConvertToDraftEvent { createdAt actor { ...who } }
+      ... on ReviewRequestedEvent { createdAt actor { ...who } requestedReviewer { __typename ... on User { login databaseId } ... on Bot { login databaseId } } }
+      ... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } }
+    }
+  }
+}
 fragment who on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }`
 
 const suiteFragment = `fragment suite on CheckSuite {
   createdAt workflowRun { databaseId }
   checkRuns(first: 2, filterBy: {checkName: $check}) { pageInfo { hasNextPage } nodes { name status conclusion externalId } }
-}`
+}
+`
 
 // commitsQuery tells what the commits of a pull request carry, the newest first, for three points each fifty of them.
 const commitsQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $before: String) {
@@ -119,6 +130,13 @@ const commitsQuery = `query($owner: String!, $name: String!, $number: Int!, $che
   }
 }
 ` + suiteFragment
+
+// maxQueries bounds the pages of one answer, those that were too long among them. After a page with less than fewWords
+// bytes of words the next one may hold more texts.
+const (
+	maxQueries = 2 * maxPages
+	fewWords   = 1 << 20
+)
 
 // fewThreads is how many threads are asked for where no more are known.
 const fewThreads = 30
@@ -440,7 +458,8 @@ func (t *graphText) toText(kind quorum.TextKind, watched reviewerSet) shownText 
 	}, t.Updated, watched)
 }
 
-// readConversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy
+// readConversation asks the query, page by page. Of one that is too long, or for which GitHub takes too long, it asks
+// for a quarter, once where that may be a fault of GitHub's own. Even if the head is another one it tells which blob stands at policy
 // on the default branch. left is a head that the pull request may have left, or "". Of words it keeps those that
 // watched keeps. HEAD is that branch, whatever else is called so (gitrevisions(7)).
 func (r pullReader) readConversation(
@@ -461,45 +480,39 @@ func (r pullReader) readConversation(
 		"policy":         "HEAD:" + policy,
 		"commitsPerPage": evidence.ListedCommits,
 	}
-	sizes := r.texts
-	for page := 0; page*cmp.Or(sizes.queried, fullPage) < maxPages*fullPage; page++ {
-		vars["textsPerPage"] = cmp.Or(sizes.queried, fullPage)
-		vars["threadsPerPage"] = min(cmp.Or(sizes.threads, fewThreads), cmp.Or(sizes.queried, fullPage))
-		repo, err := r.askGraphQL(ctx, conversationQuery, vars)
-		if errors.Is(err, client.ErrTooLong) && sizes.queried != 1 {
-			sizes.queried = max(cmp.Or(sizes.queried, fullPage)/4, 1)
-			page--
+	query, size, hasTimedOut := conversationQuery, cmp.Or(r.texts.queried, fullPage), false
+	for range maxQueries {
+		vars["textsPerPage"] = size
+		vars["threadsPerPage"] = min(cmp.Or(r.texts.threads, fewThreads), size)
+		repo, err := r.askGraphQL(ctx, query, vars)
+		if isTimeout := client.IsUnreachable(err); size > 1 && (errors.Is(err, client.ErrTooLong) || isTimeout && !hasTimedOut) {
+			size, hasTimedOut = max(size/4, 1), hasTimedOut || isTimeout
 			continue
 		}
 		if err != nil {
 			return c, err
 		}
 		p := repo.Pull
-		c.blob = repo.Policy.OID // the newest page counts, for this head or another
+		if query == conversationQuery {
+			c.blob = repo.Policy.OID // for this head or another
+		}
 		if p.Head != head {
 			return c, moved{"the head of " + r.pr.String() + " moved"}
 		}
-		c.takeThreads(p.Threads.Nodes, watched)
-		c.takeTexts(quorum.TextComment, p.Comments.Nodes, watched)
-		c.takeTexts(quorum.TextReview, p.Reviews.Nodes, watched)
+		words := c.takeThreads(p.Threads.Nodes, watched)
+		words += c.takeTexts(quorum.TextComment, p.Comments.Nodes, watched)
+		words += c.takeTexts(quorum.TextReview, p.Reviews.Nodes, watched)
 		c.takeTimeline(p.Timeline.Nodes)
-		if page == 0 {
-			c.tip, c.pull = repo.Default.Target.OID, p.facts(repo.Default.Name)
-			c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
-			c.readCommits(p.Commits.Nodes)
-			if c.moreSuites = repo.Commit == nil || repo.Commit.Suites.Page.HasNext; repo.Commit != nil {
-				c.readSuites(repo.Commit.Suites.Nodes)
-			}
-			c.readSiblings(repo, r.pr)
-			c.others = repo.Pulls.Nodes
-			for i := range c.others {
-				c.others[i].sameSize = c.others[i].changeSize == p.changeSize
-			}
-			c.leftShared = repo.leftShared(left, r.pr)
+		if words < fewWords && !hasTimedOut {
+			size = min(4*size, fullPage)
+		}
+		if query == conversationQuery {
+			r.texts.queried = size
+			c.takeFirstPage(repo, left, r.pr)
 		}
 		more := advanceCursor(vars, "threads", p.Threads.Page)
 		if more {
-			sizes.threads = fullPage
+			r.texts.threads = fullPage
 		}
 		more = advanceCursor(vars, "comments", p.Comments.Page) || more
 		more = advanceCursor(vars, "reviews", p.Reviews.Page) || more
@@ -508,26 +521,51 @@ func (r pullReader) readConversation(
 			sort.SliceStable(c.timeline, func(i, j int) bool { return c.timeline[i].At.Before(c.timeline[j].At) })
 			return c, nil
 		}
+		query = listsQuery
+		for _, ofFirst := range []string{"check", "head", "left", "policy", "commitsPerPage"} {
+			delete(vars, ofFirst)
+		}
 	}
-	return c, fmt.Errorf("the conversation of %s %w", r.pr, errNoEnd)
+	return c, fmt.Errorf("the conversation of %s takes %d queries, or %w", r.pr, maxQueries, errNoEnd)
 }
 
-// takeTexts adds texts of a page.
-func (c *conversation) takeTexts(kind quorum.TextKind, page []graphText, watched reviewerSet) {
+// takeFirstPage takes what the first page alone shows.
+func (c *conversationAnswer) takeFirstPage(repo *graphRepo, left string, pr quorum.PR) {
+	p := repo.Pull
+	c.tip, c.pull = repo.Default.Target.OID, p.facts(repo.Default.Name)
+	c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
+	c.readCommits(p.Commits.Nodes)
+	if c.moreSuites = repo.Commit == nil || repo.Commit.Suites.Page.HasNext; repo.Commit != nil {
+		c.readSuites(repo.Commit.Suites.Nodes)
+	}
+	c.readSiblings(repo, pr)
+	c.others = repo.Pulls.Nodes
+	for i := range c.others {
+		c.others[i].sameSize = c.others[i].changeSize == p.changeSize
+	}
+	c.leftShared = repo.leftShared(left, pr)
+}
+
+// takeTexts adds texts of a page, and returns how long their words are.
+func (c *conversation) takeTexts(kind quorum.TextKind, page []graphText, watched reviewerSet) (words int) {
 	for i := range page {
+		words += len(page[i].Body)
 		c.texts.noteText(page[i].toText(kind, watched))
 	}
+	return words
 }
 
-// takeThreads adds threads of a page.
-func (c *conversation) takeThreads(page []graphThread, watched reviewerSet) {
+// takeThreads adds threads of a page, and returns how long their words are.
+func (c *conversation) takeThreads(page []graphThread, watched reviewerSet) (words int) {
 	for _, shown := range page {
 		if len(shown.Comments.Nodes) > 0 {
 			t := shown.toThread()
+			words += len(t.Body)
 			t.Body = watched.keptBody(t.Author, t.Body)
 			c.threads = append(c.threads, t)
 		}
 	}
+	return words
 }
 
 // takeTimeline adds events of a page.

@@ -3,7 +3,9 @@ package github_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -141,4 +143,79 @@ func TestPointsOfRareQueries(t *testing.T) {
 			t.Errorf("among long reviews a look costs %s", got)
 		}
 	})
+}
+
+// Only a page that is too long is asked for again with fewer texts, or one that takes GitHub too long, and all pages of a
+// look have a bound.
+func TestPagesOfTheQuery(t *testing.T) {
+	const tries = "100 100 100 100 "
+	endless := strings.TrimSpace(strings.Repeat("100 ", 200))
+	for name, c := range map[string]struct {
+		long          func(n int) bool // whether the n-th of 250 comments is one of the longest
+		slow          int              // about more texts GitHub gives no answer in time
+		endless       bool
+		first, second string // how many texts are asked for, in two looks
+	}{
+		"short": {first: "100 100 100", second: "100 100 100"},
+		"a few long, late": {
+			long:  func(n int) bool { return n >= 100 && n < 117 },
+			first: "100 100 25 6 6 6 6 24 96 100", second: "100 100 25 6 6 6 6 24 96 100",
+		},
+		"a few long, early": {
+			long:  func(n int) bool { return n < 17 },
+			first: "100 25 6 6 6 6 24 96 100 100", second: "6 6 6 6 24 96 100 100",
+		},
+		"slow":            {slow: 30, first: tries + "25 25 25 25 25 25 25 25 25 25", second: "25 " + tries + "25 25 25 25 25 25 25 25 25"},
+		"slow, whatever":  {slow: -1, first: tries + "25 25 25 25", second: tries + "25 25 25 25"},
+		"without any end": {endless: true, first: endless, second: endless},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var sizes []string
+				w := newWorld(t, under(oneSage), func(s *setup) {
+					s.wire = func(next http.RoundTripper) http.RoundTripper {
+						return roundTrip(func(req *http.Request) (*http.Response, error) {
+							if req.URL.Path != "/graphql" {
+								return next.RoundTrip(req)
+							}
+							body := do[io.ReadCloser](t)(req.GetBody())
+							var asked struct{ Variables struct{ TextsPerPage int } }
+							_ = json.NewDecoder(body).Decode(&asked)
+							if asked.Variables.TextsPerPage == 0 {
+								return next.RoundTrip(req)
+							}
+							sizes = append(sizes, strconv.Itoa(asked.Variables.TextsPerPage))
+							if c.slow != 0 && asked.Variables.TextsPerPage > c.slow {
+								return answerWith(http.StatusOK, `{"data":null,"errors":[{"message":"Something went wrong while executing your query."}]}`)(), nil
+							}
+							resp, err := next.RoundTrip(req)
+							if err == nil && c.endless {
+								text, _ := io.ReadAll(resp.Body)
+								resp = answerWith(http.StatusOK, strings.ReplaceAll(string(text), `"hasNextPage":false`, `"hasNextPage":true`))()
+							}
+							return resp, err
+						})
+					}
+				})
+				for n := range 250 {
+					body := "Hello"
+					if c.long != nil && c.long(n) {
+						body = longestComment
+					}
+					w.comment("mallory", body)
+				}
+				for _, want := range []string{c.first, c.second} {
+					sizes = nil
+					w.forge.Expect(w.pr, w.g.Head(7))
+					_, s, err := w.forge.Observe(t.Context(), w.pr)
+					if got := strings.Join(sizes, " "); got != want {
+						t.Errorf("it asks for %s, want %s", got, want)
+					}
+					if hasEnd := !c.endless && c.slow >= 0; hasEnd != (err == nil && len(s.Comments) == 250) {
+						t.Errorf("%d comments, %v", len(s.Comments), err)
+					}
+				}
+			})
+		})
+	}
 }
