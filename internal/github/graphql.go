@@ -244,14 +244,8 @@ type graphThread struct {
 	ResolvedBy   *graphActor `json:"resolvedBy"`
 	Comments     struct {
 		Nodes []struct {
-			ID       bigID       `json:"fullDatabaseId"`
-			Body     string      `json:"body"`
-			Created  time.Time   `json:"createdAt"`
-			Edited   time.Time   `json:"lastEditedAt"`
-			URL      string      `json:"url"`
-			Author   *graphActor `json:"author"`
-			Editor   *graphActor `json:"editor"`
-			Original graphOID    `json:"originalCommit"`
+			graphText
+			Original graphOID `json:"originalCommit"`
 			Review   struct {
 				ID bigID `json:"fullDatabaseId"`
 			} `json:"pullRequestReview"`

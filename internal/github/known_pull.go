@@ -50,7 +50,8 @@ func joinSorted(names []string) string {
 // late, and only its own event tells; and without an event REST's answer costs nothing. That a pull request has become
 // a layer of a stack, REST alone tells.
 func (k *knownPull) isSpared(sc readPlan, since eventsSince) bool {
-	return since.spareThePull() && sc.conversation && k.Head == sc.head && k.BaseRef == k.DefaultBranch && !k.differs
+	isBeside := since.came && since.beside && !since.within
+	return isBeside && sc.conversation && k.Head == sc.head && k.BaseRef == k.DefaultBranch && !k.differs
 }
 
 // showsPull reports whether c shows what became of a pull request.

@@ -112,22 +112,17 @@ func (r pullReader) readBranchPulls(ctx context.Context, label string, since tim
 func (r pullReader) readListedTexts(ctx context.Context, watched reviewerSet) (shownTexts, error) {
 	reviews, comments := shownTexts{}, shownTexts{}
 	g, ctx := newGroup(ctx)
-	g.Go(func() error {
-		path := r.pullPath("pulls", "reviews") + "?per_page=100"
-		_, err := readSizedPages(ctx, r.client, &r.texts.reviews, path, "", func(v *restReview) {
-			reviews.noteText(newShownText(v.toText(), time.Time{}, watched))
-			v.Body = ""
+	read := func(all shownTexts, kind quorum.TextKind, size *int, path string) {
+		g.Go(func() error {
+			_, err := readSizedPages(ctx, r.client, size, path+"?per_page=100", "", func(t *restText) {
+				all.noteText(t.toText(kind, watched))
+				t.Body = ""
+			})
+			return err
 		})
-		return err
-	})
-	g.Go(func() error {
-		path := r.pullPath("issues", "comments") + "?per_page=100"
-		_, err := readSizedPages(ctx, r.client, &r.texts.comments, path, "", func(c *restComment) {
-			comments.noteText(newShownText(c.toText(), laterOf(c.Created, c.Updated), watched))
-			c.Body = ""
-		})
-		return err
-	})
+	}
+	read(reviews, quorum.TextReview, &r.texts.reviews, r.pullPath("pulls", "reviews"))
+	read(comments, quorum.TextComment, &r.texts.comments, r.pullPath("issues", "comments"))
 	err := g.Wait()
 	maps.Copy(comments, reviews)
 	return comments, err
@@ -269,17 +264,16 @@ func (r pullReader) beginReadingRuns(ctx context.Context, g group, ids []int64) 
 // readText reads one review or comment.
 func (r pullReader) readText(ctx context.Context, ref quorum.TextRef, watched reviewerSet) (shownText, error) {
 	id := strconv.FormatInt(ref.ID, 10)
+	path := r.repoPath("issues", "comments", id)
 	if ref.Kind == quorum.TextReview {
-		var v restReview
-		_, err := r.client.Get(ctx, r.pullPath("pulls", "reviews", id), &v)
-		return newShownText(v.toText(), time.Time{}, watched), err
+		path = r.pullPath("pulls", "reviews", id)
 	}
-	var c restComment
-	_, err := r.client.Get(ctx, r.repoPath("issues", "comments", id), &c)
-	if err == nil && c.IssueURL != "" && !strings.HasSuffix(c.IssueURL, "/"+strconv.Itoa(r.pr.Number)) {
+	var t restText
+	_, err := r.client.Get(ctx, path, &t)
+	if err == nil && t.IssueURL != "" && !strings.HasSuffix(t.IssueURL, "/"+strconv.Itoa(r.pr.Number)) {
 		return shownText{}, errOtherPull
 	}
-	return newShownText(c.toText(), laterOf(c.Created, c.Updated), watched), err
+	return t.toText(ref.Kind, watched), err
 }
 
 // errOtherPull says that a comment is another pull request's.

@@ -239,15 +239,38 @@ func isJobPage(details string, id int64) bool {
 	return found && inRun && job == strconv.FormatInt(id, 10)
 }
 
-type restReview struct {
-	ID        int64     `json:"id"`
-	User      *restUser `json:"user"`
-	Body      string    `json:"body"`
+// restText is a review or a comment.
+type restText struct {
+	ID       int64     `json:"id"`
+	User     *restUser `json:"user"`
+	Body     string    `json:"body"`
+	Relation string    `json:"author_association"`
+	URL      string    `json:"html_url"`
+
+	// Of a comment.
+	Created  time.Time `json:"created_at"`
+	Updated  time.Time `json:"updated_at"`
+	IssueURL string    `json:"issue_url"`
+
+	// Of a review.
 	State     string    `json:"state"`
 	Commit    string    `json:"commit_id"`
-	Relation  string    `json:"author_association"`
 	Submitted time.Time `json:"submitted_at"`
-	URL       string    `json:"html_url"`
+}
+
+// toText shows the text, whose editor REST does not tell.
+func (r *restText) toText(kind quorum.TextKind, watched reviewerSet) shownText {
+	t := quorum.Text{
+		TextRef: quorum.TextRef{Kind: kind, ID: r.ID}, Author: r.User.account(), Body: r.Body, At: r.Submitted,
+		Commit: r.Commit, State: r.State, Member: isMember(r.Relation), URL: r.URL,
+	}
+	if kind == quorum.TextComment {
+		t.At = r.Created
+		if r.Updated.After(r.Created) {
+			t.Edited = r.Updated
+		}
+	}
+	return newShownText(t, laterOf(r.Created, r.Updated), watched)
 }
 
 // restActivity is an entry of a repository's activity list.
@@ -260,18 +283,6 @@ type restActivity struct {
 
 func (a restActivity) toPush() quorum.Push {
 	return quorum.Push{Before: a.Before, After: a.After, Actor: a.Actor.account(), At: a.At}
-}
-
-type restComment struct {
-	ID      int64     `json:"id"`
-	User    *restUser `json:"user"`
-	Body    string    `json:"body"`
-	Created time.Time `json:"created_at"`
-	Updated time.Time `json:"updated_at"`
-	URL     string    `json:"html_url"`
-
-	Relation string `json:"author_association"`
-	IssueURL string `json:"issue_url"`
 }
 
 type restStatus struct {
@@ -306,37 +317,9 @@ type restCommit struct {
 	} `json:"parents"`
 }
 
-func (r restReview) toText() quorum.Text {
-	return quorum.Text{
-		TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: r.ID},
-		Author:  r.User.account(),
-		Body:    r.Body,
-		At:      r.Submitted,
-		Commit:  r.Commit,
-		State:   r.State,
-		Member:  isMember(r.Relation),
-		URL:     r.URL,
-	}
-}
-
 // isMember reports whether GitHub's word for what an author is to the repository is that of a member.
 func isMember(relation string) bool {
 	return relation == "OWNER" || relation == "MEMBER" || relation == "COLLABORATOR"
-}
-
-func (c restComment) toText() quorum.Text {
-	t := quorum.Text{
-		TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: c.ID},
-		Author:  c.User.account(),
-		Body:    c.Body,
-		At:      c.Created,
-		Member:  isMember(c.Relation),
-		URL:     c.URL,
-	}
-	if c.Updated.After(c.Created) {
-		t.Edited = c.Updated
-	}
-	return t
 }
 
 func laterOf(a, b time.Time) time.Time {

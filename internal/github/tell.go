@@ -37,7 +37,7 @@ func (f *Forge) Tell(ctx context.Context, pr quorum.PR, c report.Comment, told [
 		}
 	case c.Make:
 		path := repoPath(pr, "issues", strconv.Itoa(pr.Number), "comments")
-		var made restComment
+		var made restText
 		if _, err = f.client.Send(ctx, http.MethodPost, path, map[string]string{"body": body}, &made); err == nil {
 			m.told = toldVerdict{quorum.ToldComment{ID: made.ID, Body: body}, f.now()}
 		}
@@ -92,7 +92,7 @@ func (a application) findTold(ctx context.Context) (told []quorum.ToldComment, e
 		}
 	}
 	path := repoPath(a.pr, "issues", strconv.Itoa(a.pr.Number), "comments")
-	_, err = readSizedPages(ctx, a.f.client, new(int), path+"?per_page=100", "", func(c *restComment) {
+	_, err = readSizedPages(ctx, a.f.client, new(int), path+"?per_page=100", "", func(c *restText) {
 		if isToldVerdict(c.Body) && c.User.account().Same(ours) {
 			told = append(told, quorum.ToldComment{ID: c.ID, Body: c.Body})
 		}
