@@ -55,11 +55,9 @@ func (b *tenantBook) policyOf(at workkey.Key) knownPolicy {
 // be many, and few are kept. People's commands are no strangers'.
 func (b *tenantBook) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quorum.Touch {
 	known := b.policyOf(p)
-	if known.state != quorum.FileValid {
-		return touches
-	}
 	return slices.DeleteFunc(slices.Clone(touches), func(t quorum.Touch) bool {
 		isAuthor := func(r quorum.Reviewer) bool { return evidence.WroteBy(r, t.Author) }
-		return t.Author != "" && t.Press == 0 && !t.Command && !slices.ContainsFunc(known.policy.Reviewers, isAuthor)
+		return known.state == quorum.FileValid && t.Author != "" && t.Press == 0 && !t.Command &&
+			!slices.ContainsFunc(known.policy.Reviewers, isAuthor)
 	})
 }

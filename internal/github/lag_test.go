@@ -223,6 +223,11 @@ func TestAPassThatStandsIsConfirmed(t *testing.T) {
 // nothing for ever.
 func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
 	no := sandbox.ReviewSpec{By: "sage[bot]", State: "CHANGES_REQUESTED", Body: "No."}
+	vote := func(w *world, by string) quorum.Touch {
+		w.g.SetPermission("bob", "write")
+		id := do[int64](w.t)(w.g.Review(7, sandbox.ReviewSpec{By: by, State: "APPROVED"}))
+		return quorum.Touch{Event: "pull_request_review", Action: "submitted", Author: by, Text: id}
+	}
 	for name, c := range map[string]struct {
 		path  string
 		does  func(w *world) quorum.Touch
@@ -281,6 +286,11 @@ func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
 			w.must(w.g.DeleteComment(id))
 			return quorum.Touch{Event: "issue_comment", Action: "deleted", Author: "sage[bot]", Text: id}
 		}, true},
+		"a person's vote":   {"/graphql", func(w *world) quorum.Touch { return vote(w, "bob") }, true},
+		"a stranger's vote": {"/graphql", func(w *world) quorum.Touch { return vote(w, "mallory") }, false},
+		"a stranger's vote that is nowhere": {"/nothing", func(*world) quorum.Touch {
+			return quorum.Touch{Event: "pull_request_review", Action: "submitted", Author: "mallory", Text: 4242}
+		}, false},
 		"a stranger's that is nowhere": {"/nothing", func(*world) quorum.Touch {
 			return quorum.Touch{Event: "issue_comment", Action: "created", Author: "mallory", Text: 4242}
 		}, false},

@@ -85,9 +85,6 @@ type eventsSince struct {
 	within bool   // something may have changed the pull request itself
 }
 
-// spareThePull reports whether nothing that came may have changed the pull request itself.
-func (e eventsSince) spareThePull() bool { return e.came && e.beside && !e.within }
-
 // isBeside reports whether what was touched stands beside the pull request: an event of it changes neither base nor
 // title, labels or state.
 func isBeside(t quorum.Touch) bool {
@@ -142,10 +139,11 @@ type toldText struct {
 	ref       quorum.TextRef
 	author    string    // login
 	at        time.Time // when it was edited last; zero: not known, as of a review, whose edits REST does not date
-	sum       string    // ShortDigest of what it says then; "": not known
+	sum       string    // short digest of what it says then; "": not known
 	dismissed bool
 	deleted   bool
 	isCommand bool      // a member's
+	isVote    bool      // a review that may approve or request changes
 	since     time.Time // when it was told
 }
 
@@ -165,11 +163,8 @@ func (h toldText) isShownIn(all shownTexts) bool {
 	case !isShown, at.Before(h.at), h.dismissed && t.State != "DISMISSED":
 		return false
 	}
-	if h.isCommand { // of a long one not all is kept
-		return true
-	}
 	newer := !h.at.IsZero() && at.After(h.at) // it was edited since, and may say something else
-	return newer || h.sum == "" || h.sum == untrusted.ShortDigest(t.Body)
+	return newer || h.sum == "" || h.sum == t.sum.Short()
 }
 
 // withMemory hands over what is remembered of pr.
@@ -304,6 +299,7 @@ func (m *memory) noteTouches(touches []quorum.Touch, now time.Time) {
 			dismissed: t.Action == "dismissed",
 			deleted:   t.Action == "deleted",
 			isCommand: t.Command,
+			isVote:    t.Event == "pull_request_review" && !t.Remark,
 			since:     now,
 		}
 		if t.Press != 0 {

@@ -60,7 +60,7 @@ func (l *look) readTexts(ctx context.Context) error {
 	now := l.f.now()
 	since := l.mem.apart.note(l.snap.PR.Head, slices.Concat(apart, late), now)
 	isLate := slices.ContainsFunc(late, func(ref quorum.TextRef) bool { return now.Sub(since[ref]) < maxDisagreement })
-	if isLate || len(l.unshownTexts()) > 0 {
+	if isLate || slices.ContainsFunc(l.unshownTexts(), l.isAwaited) {
 		return moved{"a text was written, edited or deleted, and not all of GitHub shows it yet: it"}
 	}
 	return nil
@@ -111,15 +111,19 @@ func (l *look) missingTexts() (refs []quorum.TextRef) {
 	return refs
 }
 
-// unshownTexts are the reviewers' texts of which an event told and that are not shown as it told. What is no reviewer's
-// is forgotten, and what was shown, or was not for too long: anybody can write a text and delete it.
+// isAwaited reports whether a look must not end without a text of which an event told.
+func (l *look) isAwaited(h toldText) bool {
+	return l.watched.includes(quorum.Account{Login: h.author}) || h.isCommand
+}
+
+// unshownTexts are the texts of which an event told and that are not shown as it told: reviewers', commands and votes.
+// Others are forgotten, and what was shown, or was not for too long: anybody can write a text and delete it.
 func (l *look) unshownTexts() []toldText {
 	l.mem.mu.Lock()
 	defer l.mem.mu.Unlock()
 	now := l.f.now()
 	l.mem.hinted = slices.DeleteFunc(l.mem.hinted, func(h toldText) bool {
-		return !l.watched.includes(quorum.Account{Login: h.author}) && !h.isCommand || now.Sub(h.since) >= maxDisagreement ||
-			h.isShownIn(l.texts)
+		return !l.isAwaited(h) && !h.isVote || now.Sub(h.since) >= maxDisagreement || h.isShownIn(l.texts)
 	})
 	return slices.Clone(l.mem.hinted)
 }
