@@ -184,7 +184,7 @@ func TestWhatWaitedThroughASpentHourComesFirst(t *testing.T) {
 		l := startUnderLoad(t, 1, 1)
 		defer l.stop()
 		g, born := l.repos[0], time.Now()
-		const many = 80
+		const many = 110
 		for number := 1; number <= many; number++ {
 			g.OpenPull(sandbox.PullSpec{Number: number, Head: fmt.Sprint("begin ", number), Author: "alice"})
 		}
