@@ -25,10 +25,13 @@ func (d *disagreement) of(head string) map[quorum.TextRef]time.Time {
 	return maps.Clone(d.since)
 }
 
-// note takes over what is shown differently of a head now, and returns since when.
-func (d *disagreement) note(head string, refs []quorum.TextRef, now time.Time) map[quorum.TextRef]time.Time {
+// note takes over what is shown differently of a head now, and returns since when: of late ones that was before, too.
+func (d *disagreement) note(head string, refs, late []quorum.TextRef, now time.Time) map[quorum.TextRef]time.Time {
 	known, since := d.of(head), map[quorum.TextRef]time.Time{}
 	for _, ref := range refs {
+		since[ref] = now
+	}
+	for _, ref := range late {
 		if since[ref] = now; !known[ref].IsZero() {
 			since[ref] = known[ref]
 		}

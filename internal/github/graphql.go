@@ -444,25 +444,25 @@ func (c conversation) commit(sha string) earlierCommit {
 }
 
 // toText shows the text with its last editor.
-func (t *graphText) toText(kind quorum.TextKind, watched reviewerSet) shownText {
+func (t *graphText) toText(kind quorum.TextKind, kept keptWords) shownText {
 	return newShownText(quorum.Text{
 		TextRef: quorum.TextRef{Kind: kind, ID: int64(t.ID)}, Author: t.Author.user().account(), Body: t.Body,
 		At: laterOf(t.Created, t.Submitted), Edited: t.Edited, Editor: t.Editor.account(),
 		Commit: t.Commit.OID, State: t.State, Member: isMember(t.Relation), URL: t.URL,
-	}, t.Updated, watched)
+	}, laterOf(t.Created, t.Updated), kept)
 }
 
 // readConversation asks the query, page by page. Of one that is too long, or for which GitHub takes too long, it asks
 // for a quarter, once where that may be a fault of GitHub's own. Even if the head is another one it tells which blob stands at policy
 // on the default branch. left is a head that the pull request may have left, or "". Of words it keeps those that
-// watched keeps. HEAD is that branch, whatever else is called so (gitrevisions(7)).
+// kept says. HEAD is that branch, whatever else is called so (gitrevisions(7)).
 func (r pullReader) readConversation(
 	ctx context.Context,
 	head, left, check, policy string,
-	watched reviewerSet,
+	kept keptWords,
 ) (c conversationAnswer, err error) {
 	c.conversation = conversation{
-		head: head, check: check, external: report.ExternalID(r.pr), keptFor: watched.authorsDigest(), texts: shownTexts{},
+		head: head, check: check, external: report.ExternalID(r.pr), keptFor: kept.authorsDigest(), texts: shownTexts{},
 	}
 	vars := map[string]any{
 		"owner":          r.pr.Owner,
@@ -493,9 +493,9 @@ func (r pullReader) readConversation(
 		if p.Head != head {
 			return c, moved{"the head of " + r.pr.String() + " moved"}
 		}
-		words := c.takeThreads(p.Threads.Nodes, watched)
-		words += c.takeTexts(quorum.TextComment, p.Comments.Nodes, watched)
-		words += c.takeTexts(quorum.TextReview, p.Reviews.Nodes, watched)
+		words := c.takeThreads(p.Threads.Nodes, kept)
+		words += c.takeTexts(quorum.TextComment, p.Comments.Nodes, kept)
+		words += c.takeTexts(quorum.TextReview, p.Reviews.Nodes, kept)
 		c.takeTimeline(p.Timeline.Nodes)
 		if words < fewWords && !hasTimedOut {
 			size = min(4*size, fullPage)
@@ -541,21 +541,21 @@ func (c *conversationAnswer) takeFirstPage(repo *graphRepo, left string, pr quor
 }
 
 // takeTexts adds texts of a page, and returns how long their words are.
-func (c *conversation) takeTexts(kind quorum.TextKind, page []graphText, watched reviewerSet) (words int) {
+func (c *conversation) takeTexts(kind quorum.TextKind, page []graphText, kept keptWords) (words int) {
 	for i := range page {
 		words += len(page[i].Body)
-		c.texts.noteText(page[i].toText(kind, watched))
+		c.texts.noteText(page[i].toText(kind, kept))
 	}
 	return words
 }
 
 // takeThreads adds threads of a page, and returns how long their words are.
-func (c *conversation) takeThreads(page []graphThread, watched reviewerSet) (words int) {
+func (c *conversation) takeThreads(page []graphThread, kept keptWords) (words int) {
 	for _, shown := range page {
 		if len(shown.Comments.Nodes) > 0 {
 			t := shown.toThread()
 			words += len(t.Body)
-			t.Body = watched.keptBody(t.Author, t.Body)
+			t.Body = kept.keptBody(t.Author, t.Body)
 			c.threads = append(c.threads, t)
 		}
 	}

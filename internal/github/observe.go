@@ -125,7 +125,7 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 		return err
 	}
 	if !l.f.client.Personal() { // the first answer of an App's brings its slug
-		l.snap.Ours = quorum.Account{Login: l.f.app.KnownSlug() + "[bot]", Bot: true}
+		l.snap.Ours = knownAccount(l.f)
 	}
 	l.mem.before.checks.shared = l.head.query.leftShared
 	g, beside = newGroup(ctx)
@@ -747,7 +747,7 @@ func takePull(ctx context.Context, l *look) error {
 }
 
 func (l *look) readConversation(ctx context.Context, sc readPlan) error {
-	c, err := l.read.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), l.watched)
+	c, err := l.read.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), wordsToKeep(l.f, l.watched))
 	if err == nil {
 		l.takeConversation(c.conversation)
 		l.head.query.others = c.others

@@ -109,13 +109,13 @@ func (r pullReader) readBranchPulls(ctx context.Context, label string, since tim
 }
 
 // readListedTexts reads reviews and comments as REST lists them.
-func (r pullReader) readListedTexts(ctx context.Context, watched reviewerSet) (shownTexts, error) {
+func (r pullReader) readListedTexts(ctx context.Context, kept keptWords) (shownTexts, error) {
 	reviews, comments := shownTexts{}, shownTexts{}
 	g, ctx := newGroup(ctx)
 	read := func(all shownTexts, kind quorum.TextKind, size *int, path string) {
 		g.Go(func() error {
 			_, err := readSizedPages(ctx, r.client, size, path+"?per_page=100", "", func(t *restText) {
-				all.noteText(t.toText(kind, watched))
+				all.noteText(t.toText(kind, kept))
 				t.Body = ""
 			})
 			return err
@@ -262,7 +262,7 @@ func (r pullReader) beginReadingRuns(ctx context.Context, g group, ids []int64) 
 }
 
 // readText reads one review or comment.
-func (r pullReader) readText(ctx context.Context, ref quorum.TextRef, watched reviewerSet) (shownText, error) {
+func (r pullReader) readText(ctx context.Context, ref quorum.TextRef, kept keptWords) (shownText, error) {
 	id := strconv.FormatInt(ref.ID, 10)
 	path := r.repoPath("issues", "comments", id)
 	if ref.Kind == quorum.TextReview {
@@ -273,7 +273,7 @@ func (r pullReader) readText(ctx context.Context, ref quorum.TextRef, watched re
 	if err == nil && t.IssueURL != "" && !strings.HasSuffix(t.IssueURL, "/"+strconv.Itoa(r.pr.Number)) {
 		return shownText{}, errOtherPull
 	}
-	return t.toText(ref.Kind, watched), err
+	return t.toText(ref.Kind, kept), err
 }
 
 // errOtherPull says that a comment is another pull request's.

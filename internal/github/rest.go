@@ -259,7 +259,7 @@ type restText struct {
 }
 
 // toText shows the text, whose editor REST does not tell.
-func (r *restText) toText(kind quorum.TextKind, watched reviewerSet) shownText {
+func (r *restText) toText(kind quorum.TextKind, kept keptWords) shownText {
 	t := quorum.Text{
 		TextRef: quorum.TextRef{Kind: kind, ID: r.ID}, Author: r.User.account(), Body: r.Body, At: r.Submitted,
 		Commit: r.Commit, State: r.State, Member: isMember(r.Relation), URL: r.URL,
@@ -270,7 +270,7 @@ func (r *restText) toText(kind quorum.TextKind, watched reviewerSet) shownText {
 			t.Edited = r.Updated
 		}
 	}
-	return newShownText(t, laterOf(r.Created, r.Updated), watched)
+	return newShownText(t, laterOf(r.Created, r.Updated), kept)
 }
 
 // restActivity is an entry of a repository's activity list.

@@ -15,8 +15,17 @@ type shownText struct {
 	quorum.Text
 	updated time.Time        // when it changed last; zero of a review, of which REST does not tell it
 	sum     untrusted.Digest // of all its words
-	told    string           // all its words, where it may be our comment that tells the verdict
+	told    string           // all its words, where it is our comment that tells the verdict
 }
+
+// keptWords say which words are kept.
+type keptWords struct {
+	reviewerSet
+	ours quorum.Account // zero: not known yet
+}
+
+// wordsToKeep are the words of reviewers, and ours.
+func wordsToKeep(f *Forge, watched reviewerSet) keptWords { return keptWords{watched, knownAccount(f)} }
 
 // maxTold is how many bytes a comment of ours that tells the verdict may have.
 const maxTold = 32 << 10
@@ -26,15 +35,15 @@ func isToldVerdict(body string) bool {
 	return len(body) <= maxTold && strings.HasPrefix(body, quorum.VerdictMarker)
 }
 
-// newShownText keeps of t's words those that watched keeps, and the command of a member.
-func newShownText(t quorum.Text, updated time.Time, watched reviewerSet) shownText {
+// newShownText keeps of t's words those that kept says, and the command of a member.
+func newShownText(t quorum.Text, updated time.Time, kept keptWords) shownText {
 	shown := shownText{Text: t, sum: untrusted.DigestOf(t.Body)}
-	shown.Body = watched.keptBody(t.Author, t.Body)
+	shown.Body = kept.keptBody(t.Author, t.Body)
 	if t.Kind == quorum.TextReview {
 		return shown
 	}
 	shown.updated = updated
-	if isToldVerdict(t.Body) {
+	if isToldVerdict(t.Body) && (kept.ours.Login == "" || t.Author.Same(kept.ours)) {
 		shown.told = t.Body
 	}
 	if t.Member {

@@ -85,7 +85,7 @@ func sameBody(shown, written string) bool {
 
 // findTold reads our comments that tell the verdict.
 func (a application) findTold(ctx context.Context) (told []quorum.ToldComment, err error) {
-	ours := quorum.Account{Login: a.f.app.KnownSlug() + "[bot]", Bot: true}
+	ours := knownAccount(a.f)
 	if a.f.client.Personal() {
 		if err := a.f.readIdentity(ctx, &ours); err != nil {
 			return nil, err

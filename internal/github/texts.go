@@ -27,9 +27,10 @@ func (l *look) readTexts(ctx context.Context) error {
 	queried := l.mem.conversation.texts
 	l.texts = maps.Clone(queried)
 	refs, apart := l.doubtfulTexts()
+	kept := wordsToKeep(l.f, l.watched)
 	g, beside := newGroup(ctx)
 	found := readEach(g, refs, func(ref quorum.TextRef) (t shownText, err error) {
-		t, err = l.read.readText(beside, ref, l.watched)
+		t, err = l.read.readText(beside, ref, kept)
 		if client.IsNotFound(err) || client.IsGone(err) || errors.Is(err, errOtherPull) {
 			return shownText{}, nil // gone for good: what was remembered of it counts
 		}
@@ -58,7 +59,7 @@ func (l *look) readTexts(ctx context.Context) error {
 		}
 	}
 	now := l.f.now()
-	since := l.mem.apart.note(l.snap.PR.Head, slices.Concat(apart, late), now)
+	since := l.mem.apart.note(l.snap.PR.Head, apart, late, now)
 	isLate := slices.ContainsFunc(late, func(ref quorum.TextRef) bool { return now.Sub(since[ref]) < maxDisagreement })
 	if isLate || slices.ContainsFunc(l.unshownTexts(), l.isAwaited) {
 		return moved{"a text was written, edited or deleted, and not all of GitHub shows it yet: it"}
@@ -66,19 +67,19 @@ func (l *look) readTexts(ctx context.Context) error {
 	return nil
 }
 
-// doubtfulTexts are the texts that are to be read by their ids. Those of strangers that REST lists otherwise than the
-// query shows it takes as listed: these are apart.
+// doubtfulTexts are the texts that are to be read by their ids, and those that REST lists otherwise than the query shows:
+// these are apart, and the lists are read at the next look, too. Of strangers' it takes them as listed.
 func (l *look) doubtfulTexts() (refs, apart []quorum.TextRef) {
 	refs = l.missingTexts()
 	if l.head.has(partTexts) {
 		for _, ref := range l.head.texts.differingFrom(l.mem.conversation.texts) {
 			t, isListed := l.head.texts[ref]
+			apart = append(apart, ref)
 			switch {
 			case l.mayCount(t) || l.mayCount(l.mem.conversation.texts[ref]):
 				refs = append(refs, ref)
 			case isListed:
 				l.texts.noteText(t.byUnknown())
-				apart = append(apart, ref)
 			}
 		}
 	}
@@ -134,13 +135,13 @@ func (p *publication) confirmTexts(ctx context.Context, passes bool) error {
 	if !passes || p.m.unconfirmed == nil {
 		return nil
 	}
-	listed, err := pullReader{client: p.f.client, pr: p.pr, texts: &p.m.pages}.readListedTexts(ctx, nil)
+	listed, err := pullReader{client: p.f.client, pr: p.pr, texts: &p.m.pages}.readListedTexts(ctx, keptWords{reviewerSet{}, knownAccount(p.f)})
 	if err != nil {
 		return err
 	}
 	if differing := listed.differingFrom(p.m.unconfirmed); len(differing) > 0 {
 		known := slices.Collect(maps.Keys(p.m.apart.of(p.m.head)))
-		p.m.apart.note(p.m.head, append(known, differing...), p.f.now())
+		p.m.apart.note(p.m.head, differing, known, p.f.now())
 		p.m.isCurrent = false
 		return moved{"a text of " + p.pr.String() + " was written, edited or deleted"}
 	}
