@@ -53,20 +53,6 @@ type pooledApp struct{ *client.Pool }
 
 func (a pooledApp) id() int64 { return a.AppID() }
 
-// knownAccount is the account as which f writes; zero while it is not known.
-func knownAccount(f *Forge) quorum.Account {
-	slug := f.app.KnownSlug()
-	switch {
-	case f.client.Personal():
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		return f.me
-	case slug == "":
-		return quorum.Account{}
-	}
-	return quorum.Account{Login: slug + "[bot]", Bot: true}
-}
-
 // isOwnCheck reports whether a check run is one of ours, whatever its name. The repository may have had another one,
 // too.
 func isOwnCheck(app appIdentity, pr quorum.PR, c quorum.CheckRun) bool {

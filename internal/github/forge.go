@@ -171,3 +171,17 @@ func (f *Forge) warnOfUnshownStatuses(pr quorum.PR) {
 func (f *Forge) writesAsJob() bool {
 	return f.app.KnownSlug() == quorum.ActionsApp && !f.client.Personal()
 }
+
+// knownAccount is the account as which f writes; zero while it is not known.
+func knownAccount(f *Forge) quorum.Account {
+	slug := f.app.KnownSlug()
+	switch {
+	case f.client.Personal():
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.me
+	case slug == "":
+		return quorum.Account{}
+	}
+	return quorum.Account{Login: slug + "[bot]", Bot: true}
+}

@@ -26,7 +26,7 @@ import (
 // connections would take, each as often as the pages above it have entries, divides by a hundred and rounds. Source:
 // "Rate limits and query limits for the GraphQL API".
 
-const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $left: GitObjectID!, $policy: String!, $commitsPerPage: Int!, $textsPerPage: Int!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $left: GitObjectID!, $policy: String!, $commitsPerPage: Int!, $words: Boolean!, $textsPerPage: Int!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
     policy: object(expression: $policy) { oid }
     defaultBranchRef { name target { oid } }
@@ -63,7 +63,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
 ` + suiteFragment + listsFragment
 
 // listsQuery is the next page of the lists of conversationQuery that strangers can make long.
-const listsQuery = `query($owner: String!, $name: String!, $number: Int!, $textsPerPage: Int!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+const listsQuery = `query($owner: String!, $name: String!, $number: Int!, $words: Boolean!, $textsPerPage: Int!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) { pullRequest(number: $number) { headRefOid ...lists } }
 }
 ` + listsFragment
@@ -71,27 +71,19 @@ const listsQuery = `query($owner: String!, $name: String!, $number: Int!, $texts
 const listsFragment = `fragment lists on PullRequest {
   reviews(first: $textsPerPage, after: $reviews) {
     pageInfo { hasNextPage endCursor }
-    nodes {
-      fullDatabaseId body state submittedAt lastEditedAt authorAssociation url author { ...who } editor { ...who }
-      commit { oid }
-    }
+    nodes { ...review }
   }
   reviewThreads(first: $threadsPerPage, after: $threads) {
     pageInfo { hasNextPage endCursor }
     nodes {
       isResolved isOutdated path line originalLine
       resolvedBy { __typename login databaseId }
-      comments(first: 1) { nodes {
-        fullDatabaseId body createdAt lastEditedAt url
-        author { ...who } editor { ...who }
-        originalCommit { oid }
-        pullRequestReview { fullDatabaseId }
-      } }
+      comments(first: 1) { nodes { ...remark } }
     }
   }
   comments(first: $textsPerPage, after: $comments) {
     pageInfo { hasNextPage endCursor }
-    nodes { fullDatabaseId body createdAt updatedAt lastEditedAt authorAssociation url author { ...who } editor { ...who } }
+    nodes { ...comment }
   }
   timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
     pageInfo { hasNextPage endCursor }
@@ -108,6 +100,24 @@ const listsFragment = `fragment lists on PullRequest {
       ... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } }
     }
   }
+}
+` + textFragments
+
+// wordsQuery tells texts by their nodes.
+const wordsQuery = `query($ids: [ID!]!, $words: Boolean!) { nodes(ids: $ids) { __typename ...review ...remark ...comment } }
+` + textFragments
+
+const textFragments = `fragment review on PullRequestReview {
+  id fullDatabaseId body @include(if: $words) state submittedAt updatedAt lastEditedAt authorAssociation url
+  author { ...who } editor { ...who } commit { oid }
+}
+fragment remark on PullRequestReviewComment {
+  id fullDatabaseId body @include(if: $words) createdAt lastEditedAt url author { ...who } editor { ...who }
+  originalCommit { oid } pullRequestReview { fullDatabaseId }
+}
+fragment comment on IssueComment {
+  id fullDatabaseId body @include(if: $words) createdAt updatedAt lastEditedAt authorAssociation url
+  author { ...who } editor { ...who }
 }
 fragment who on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }`
 
@@ -131,12 +141,8 @@ const commitsQuery = `query($owner: String!, $name: String!, $number: Int!, $che
 }
 ` + suiteFragment
 
-// maxQueries bounds the pages of one answer, those that were too long among them. After a page with less than fewWords
-// bytes of words the next one may hold more texts.
-const (
-	maxQueries = 2 * maxPages
-	fewWords   = 1 << 20
-)
+// maxQueries bounds the pages of one answer, those that took too long among them.
+const maxQueries = 2 * maxPages
 
 // fewThreads is how many threads are asked for where no more are known.
 const fewThreads = 30
@@ -217,16 +223,17 @@ type graphPage struct {
 
 // graphText is a review or a comment.
 type graphText struct {
+	Type     string      `json:"__typename"` // where it was asked for by its node
+	Node     string      `json:"id"`
 	ID       bigID       `json:"fullDatabaseId"`
-	Body     string      `json:"body"`
+	Body     *string     `json:"body"` // nil: words were not asked for
 	Edited   time.Time   `json:"lastEditedAt"`
 	Relation string      `json:"authorAssociation"`
 	URL      string      `json:"url"`
 	Author   *graphActor `json:"author"`
 	Editor   *graphActor `json:"editor"`
 
-	// Of a comment.
-	Created time.Time `json:"createdAt"`
+	Created time.Time `json:"createdAt"` // of a comment
 	Updated time.Time `json:"updatedAt"`
 
 	// Of a review.
@@ -422,6 +429,7 @@ type conversationAnswer struct {
 	pull       pullFacts
 	others     []sizedPull // the pull requests that changed last, this one too
 	leftShared *bool       // whether another open pull request has the head that was left; nil: that is not known
+	wordless   []string    // the nodes of texts whose words are lacking
 }
 
 // earlierCommit is an earlier commit with what it carries.
@@ -443,66 +451,77 @@ func (c conversation) commit(sha string) earlierCommit {
 	return earlierCommit{}
 }
 
+// words are the text's, as far as they are there.
+func (t *graphText) words() string {
+	if t.Body == nil {
+		return ""
+	}
+	return *t.Body
+}
+
 // toText shows the text with its last editor.
 func (t *graphText) toText(kind quorum.TextKind, kept keptWords) shownText {
-	return newShownText(quorum.Text{
-		TextRef: quorum.TextRef{Kind: kind, ID: int64(t.ID)}, Author: t.Author.user().account(), Body: t.Body,
+	shown := newShownText(quorum.Text{
+		TextRef: quorum.TextRef{Kind: kind, ID: int64(t.ID)}, Author: t.Author.user().account(), Body: t.words(),
 		At: laterOf(t.Created, t.Submitted), Edited: t.Edited, Editor: t.Editor.account(),
 		Commit: t.Commit.OID, State: t.State, Member: isMember(t.Relation), URL: t.URL,
 	}, laterOf(t.Created, t.Updated), kept)
+	shown.changed = laterOf(laterOf(shown.At, t.Updated), t.Edited)
+	return shown
 }
 
-// readConversation asks the query, page by page. Of one that is too long, or for which GitHub takes too long, it asks
-// for a quarter, once where that may be a fault of GitHub's own. Even if the head is another one it tells which blob stands at policy
-// on the default branch. left is a head that the pull request may have left, or "". Of words it keeps those that
-// kept says. HEAD is that branch, whatever else is called so (gitrevisions(7)).
+// readConversation asks the query, page by page. Words that are too long for a page it reads apart from the texts that
+// have them, now and later, unless known has them. Of a page for which GitHub takes too long it asks for a quarter, once,
+// for that may be a fault of GitHub's own. Even if the head is another one it tells which blob stands at policy on the
+// default branch. Of words it keeps those that kept says. HEAD is that branch, whatever else is called so (gitrevisions(7)).
 func (r pullReader) readConversation(
-	ctx context.Context,
-	head, left, check, policy string,
-	kept keptWords,
+	ctx context.Context, sc readPlan, policy string, kept keptWords, known conversation,
 ) (c conversationAnswer, err error) {
 	c.conversation = conversation{
-		head: head, check: check, external: report.ExternalID(r.pr), keptFor: kept.authorsDigest(), texts: shownTexts{},
+		head: sc.head, check: sc.check, external: report.ExternalID(r.pr), keptFor: kept.authorsDigest(), texts: shownTexts{},
 	}
 	vars := map[string]any{
 		"owner":          r.pr.Owner,
 		"name":           r.pr.Repo,
 		"number":         r.pr.Number,
-		"check":          check,
-		"head":           head,
-		"left":           cmp.Or(left, head),
+		"check":          sc.check,
+		"head":           sc.head,
+		"left":           cmp.Or(sc.left, sc.head),
 		"policy":         "HEAD:" + policy,
 		"commitsPerPage": evidence.ListedCommits,
 	}
 	query, size, hasTimedOut := conversationQuery, cmp.Or(r.texts.queried, fullPage), false
 	for range maxQueries {
-		vars["textsPerPage"] = size
+		vars["words"], vars["textsPerPage"] = !r.texts.apart, size
 		vars["threadsPerPage"] = min(cmp.Or(r.texts.threads, fewThreads), size)
 		repo, err := r.askGraphQL(ctx, query, vars)
-		if isTimeout := client.IsUnreachable(err); size > 1 && (errors.Is(err, client.ErrTooLong) || isTimeout && !hasTimedOut) {
-			size, hasTimedOut = max(size/4, 1), hasTimedOut || isTimeout
+		switch {
+		case errors.Is(err, client.ErrTooLong) && !r.texts.apart:
+			r.texts.apart = true
 			continue
-		}
-		if err != nil {
+		case client.IsUnreachable(err) && size > 1 && !hasTimedOut:
+			size, hasTimedOut = max(size/4, 1), true
+			continue
+		case err != nil:
 			return c, err
 		}
 		p := repo.Pull
 		if query == conversationQuery {
 			c.blob = repo.Policy.OID // for this head or another
 		}
-		if p.Head != head {
+		if p.Head != sc.head {
 			return c, moved{"the head of " + r.pr.String() + " moved"}
 		}
-		words := c.takeThreads(p.Threads.Nodes, kept)
-		words += c.takeTexts(quorum.TextComment, p.Comments.Nodes, kept)
-		words += c.takeTexts(quorum.TextReview, p.Reviews.Nodes, kept)
+		c.takeThreads(p.Threads.Nodes, kept)
+		c.takeTexts(quorum.TextComment, p.Comments.Nodes, kept, known)
+		c.takeTexts(quorum.TextReview, p.Reviews.Nodes, kept, known)
 		c.takeTimeline(p.Timeline.Nodes)
-		if words < fewWords && !hasTimedOut {
+		if !hasTimedOut {
 			size = min(4*size, fullPage)
 		}
 		if query == conversationQuery {
 			r.texts.queried = size
-			c.takeFirstPage(repo, left, r.pr)
+			c.takeFirstPage(repo, sc.left, r.pr)
 		}
 		more := advanceCursor(vars, "threads", p.Threads.Page)
 		if more {
@@ -513,7 +532,7 @@ func (r pullReader) readConversation(
 		more = advanceCursor(vars, "timeline", p.Timeline.Page) || more
 		if !more {
 			sort.SliceStable(c.timeline, func(i, j int) bool { return c.timeline[i].At.Before(c.timeline[j].At) })
-			return c, nil
+			return c, c.readWords(ctx, r, kept)
 		}
 		query = listsQuery
 		for _, ofFirst := range []string{"check", "head", "left", "policy", "commitsPerPage"} {
@@ -540,26 +559,71 @@ func (c *conversationAnswer) takeFirstPage(repo *graphRepo, left string, pr quor
 	c.leftShared = repo.leftShared(left, pr)
 }
 
-// takeTexts adds texts of a page, and returns how long their words are.
-func (c *conversation) takeTexts(kind quorum.TextKind, page []graphText, kept keptWords) (words int) {
+// takeTexts adds texts of a page. Of one without words it notes that, unless known has them.
+func (c *conversationAnswer) takeTexts(kind quorum.TextKind, page []graphText, kept keptWords, known conversation) {
 	for i := range page {
-		words += len(page[i].Body)
-		c.texts.noteText(page[i].toText(kind, kept))
+		t := page[i].toText(kind, kept)
+		switch was := known.texts[t.TextRef]; {
+		case page[i].Body != nil:
+		case known.keptFor == c.keptFor && was.isSettled(t, known.asked):
+			t.Body, t.sum, t.told = was.Body, was.sum, was.told
+		default:
+			c.wordless = append(c.wordless, page[i].Node)
+		}
+		c.texts.noteText(t)
 	}
-	return words
 }
 
-// takeThreads adds threads of a page, and returns how long their words are.
-func (c *conversation) takeThreads(page []graphThread, kept keptWords) (words int) {
+// takeThreads adds threads of a page. Of those without words it notes reviewers', for others' words count for nothing.
+func (c *conversationAnswer) takeThreads(page []graphThread, kept keptWords) {
 	for _, shown := range page {
-		if len(shown.Comments.Nodes) > 0 {
-			t := shown.toThread()
-			words += len(t.Body)
-			t.Body = kept.keptBody(t.Author, t.Body)
-			c.threads = append(c.threads, t)
+		if len(shown.Comments.Nodes) == 0 {
+			continue
 		}
+		t := shown.toThread()
+		if first := &shown.Comments.Nodes[0]; first.Body == nil && kept.includes(t.Author) {
+			c.wordless = append(c.wordless, first.Node)
+		}
+		t.Body = kept.keptBody(t.Author, t.Body)
+		c.threads = append(c.threads, t)
 	}
-	return words
+}
+
+// readWords reads the texts whose words are lacking once more, as one answer shows them, by ever fewer where that is too
+// long.
+func (c *conversationAnswer) readWords(ctx context.Context, r pullReader, kept keptWords) error {
+	for size := fullPage; len(c.wordless) > 0; {
+		some := c.wordless[:min(size, len(c.wordless))]
+		var answer struct {
+			Nodes []graphText `json:"nodes"`
+		}
+		err := r.client.GraphQL(ctx, wordsQuery, map[string]any{"ids": some, "words": true}, &answer)
+		if errors.Is(err, client.ErrTooLong) && size > 1 {
+			size /= shortPage
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for i := range answer.Nodes {
+			switch t := &answer.Nodes[i]; t.Type {
+			case "IssueComment":
+				c.texts.noteText(t.toText(quorum.TextComment, kept))
+			case "PullRequestReview":
+				c.texts.noteText(t.toText(quorum.TextReview, kept))
+			case "PullRequestReviewComment":
+				for k := range c.threads {
+					if of := &c.threads[k]; of.ID == int64(t.ID) {
+						of.Body, of.Edited, of.Editor = t.words(), !t.Edited.IsZero(), t.Editor.account()
+					}
+				}
+			default:
+				return moved{"a text of " + r.pr.String() + " was deleted"}
+			}
+		}
+		c.wordless = c.wordless[len(some):]
+	}
+	return nil
 }
 
 // takeTimeline adds events of a page.
@@ -652,7 +716,7 @@ func (t graphThread) toThread() quorum.Thread {
 		line = t.OriginalLine
 	}
 	return quorum.Thread{
-		ID: int64(c.ID), Review: int64(c.Review.ID), Author: c.Author.account(), Body: c.Body,
+		ID: int64(c.ID), Review: int64(c.Review.ID), Author: c.Author.account(), Body: c.words(),
 		Path: t.Path, Line: line, Commit: c.Original.OID, At: c.Created,
 		Edited: !c.Edited.IsZero(), Editor: c.Editor.account(),
 		Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.account(), Outdated: t.Outdated, URL: c.URL,

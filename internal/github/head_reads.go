@@ -65,7 +65,6 @@ func (h *headReads) drop(x part) {
 // asked again.
 func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) {
 	h, r := &l.head, l.read
-	kept := wordsToKeep(l.f, l.watched)
 	read := func(x part, needed bool, f func() error) {
 		if !needed || h.has(x) {
 			return
@@ -103,13 +102,10 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 		h.branchRuns, err = r.readBranchRuns(ctx, sc.headRef, sc.runsSince)
 		return err
 	})
-	read(partConversation, sc.conversation, func() (err error) {
-		h.query, err = r.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), kept)
-		return err
-	})
+	read(partConversation, sc.conversation, func() (err error) { h.query, err = l.askConversation(ctx, sc); return err })
 	isQueried := sc.conversation || h.has(partConversation)
 	read(partTexts, sc.judged && (!isQueried || len(l.mem.apart.of(sc.head)) > 0), func() (err error) {
-		h.texts, err = r.readListedTexts(ctx, kept)
+		h.texts, err = r.readListedTexts(ctx, wordsToKeep(l.f, l.watched))
 		return err
 	})
 	read(partSiblings, sc.judged && !isQueried, func() (err error) { h.siblings, err = r.readSiblings(ctx, sc.head); return err })

@@ -259,7 +259,8 @@ func (m *memory) changeHead(head string) (changed bool) {
 	if m.head == head {
 		return false
 	}
-	m.previousHead, m.head, m.ownChecks, m.conversation = m.head, head, nil, conversation{}
+	m.previousHead, m.head, m.ownChecks = m.head, head, nil
+	m.conversation = conversation{asked: m.conversation.asked, keptFor: m.conversation.keptFor, texts: m.conversation.texts}
 	m.isCurrent, m.facts = false, untrusted.Digest{}
 	m.statuses = nil
 	m.hands = knownHands{}

@@ -237,7 +237,14 @@ func (l *look) readMissingAnswers(ctx context.Context) error {
 	}
 	if serially {
 		sc := l.actualPlan()
-		g.Go(func() error { return l.readConversation(beside, sc) })
+		g.Go(func() error {
+			c, err := l.askConversation(beside, sc)
+			if err == nil {
+				l.takeConversation(c.conversation)
+				l.head.query.others = c.others
+			}
+			return err
+		})
 	}
 	if l.snap.File.Changed {
 		g.Go(func() (err error) {
@@ -746,13 +753,12 @@ func takePull(ctx context.Context, l *look) error {
 	return err
 }
 
-func (l *look) readConversation(ctx context.Context, sc readPlan) error {
-	c, err := l.read.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), wordsToKeep(l.f, l.watched))
-	if err == nil {
-		l.takeConversation(c.conversation)
-		l.head.query.others = c.others
-	}
-	return err
+// askConversation asks the query. Words that the last answer had are not read again where they are read apart.
+func (l *look) askConversation(ctx context.Context, sc readPlan) (c conversationAnswer, err error) {
+	asked, path := l.f.now(), l.policyRead.pathInConversation()
+	c, err = l.read.readConversation(ctx, sc, path, wordsToKeep(l.f, l.watched), l.mem.conversation)
+	c.asked = asked.Add(l.f.client.Skew())
+	return c, err
 }
 
 // readSameBranch reads the other pull requests of the head branch, as far back as one may have had this head; not again
@@ -785,7 +791,6 @@ func (l *look) readSameBranch(ctx context.Context, run int64) (err error) {
 }
 
 func (l *look) takeConversation(c conversation) {
-	c.asked = l.f.now().Add(l.snap.Skew)
 	l.mem.conversation, l.conversationRead = c, true
 }
 

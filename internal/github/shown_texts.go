@@ -14,6 +14,7 @@ import (
 type shownText struct {
 	quorum.Text
 	updated time.Time        // when it changed last; zero of a review, of which REST does not tell it
+	changed time.Time        // when it changed last, as the query tells
 	sum     untrusted.Digest // of all its words
 	told    string           // all its words, where it is our comment that tells the verdict
 }
@@ -23,9 +24,6 @@ type keptWords struct {
 	reviewerSet
 	ours quorum.Account // zero: not known yet
 }
-
-// wordsToKeep are the words of reviewers, and ours.
-func wordsToKeep(f *Forge, watched reviewerSet) keptWords { return keptWords{watched, knownAccount(f)} }
 
 // maxTold is how many bytes a comment of ours that tells the verdict may have.
 const maxTold = 32 << 10
@@ -57,6 +55,15 @@ func newShownText(t quorum.Text, updated time.Time, kept keptWords) shownText {
 // isAs reports whether a text is shown alike: as it was after the same change.
 func (t shownText) isAs(o shownText) bool {
 	return t.sum == o.sum && t.State == o.State && t.updated.Equal(o.updated)
+}
+
+// settled is how long after a change it is certain that an answer shows it.
+const settled = time.Minute
+
+// isSettled reports whether t, as it was shown at a time, has the words of now, which is shown without any: any later
+// change would have another time, however late the answer was.
+func (t shownText) isSettled(now shownText, at time.Time) bool {
+	return t.ID != 0 && t.changed.Equal(now.changed) && t.Member == now.Member && t.changed.Add(settled).Before(at)
 }
 
 // byUnknown returns t as REST shows it, which does not tell who edited it last.

@@ -20,6 +20,9 @@ import (
 // showing it: a replica lags for seconds, and a wait must end.
 const maxDisagreement = 30 * time.Second
 
+// wordsToKeep are the words of reviewers, and ours.
+func wordsToKeep(f *Forge, watched reviewerSet) keptWords { return keptWords{watched, knownAccount(f)} }
+
 // readTexts takes the texts as the query shows them. Those that something shows otherwise it reads by their ids: a
 // list that lags must not look like a deletion. Where REST shows one otherwise than the query, or an event did, the look
 // is refused for as long as that may be a lag. What strangers write decides nothing, and holds nothing up.
@@ -135,7 +138,8 @@ func (p *publication) confirmTexts(ctx context.Context, passes bool) error {
 	if !passes || p.m.unconfirmed == nil {
 		return nil
 	}
-	listed, err := pullReader{client: p.f.client, pr: p.pr, texts: &p.m.pages}.readListedTexts(ctx, keptWords{reviewerSet{}, knownAccount(p.f)})
+	r := pullReader{client: p.f.client, pr: p.pr, texts: &p.m.pages}
+	listed, err := r.readListedTexts(ctx, wordsToKeep(p.f, reviewerSet{}))
 	if err != nil {
 		return err
 	}
