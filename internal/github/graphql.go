@@ -411,6 +411,7 @@ type conversation struct {
 	asked         time.Time        // when it was read, by GitHub's clock
 	keptFor       untrusted.Digest // the reviewers whose long words it holds
 	threads       []quorum.Thread
+	remarks       map[int64]untrusted.Digest // the words of reviewers' threads
 	texts         shownTexts
 	timeline      []quorum.Event
 	pushed        time.Time       // creation of the head's first check suite that our own check did not bring; zero without one
@@ -479,6 +480,7 @@ func (r pullReader) readConversation(
 ) (c conversationAnswer, err error) {
 	c.conversation = conversation{
 		head: sc.head, check: sc.check, external: report.ExternalID(r.pr), keptFor: kept.authorsDigest(), texts: shownTexts{},
+		remarks: map[int64]untrusted.Digest{},
 	}
 	vars := map[string]any{
 		"owner":          r.pr.Owner,
@@ -581,8 +583,12 @@ func (c *conversationAnswer) takeThreads(page []graphThread, kept keptWords) {
 			continue
 		}
 		t := shown.toThread()
-		if first := &shown.Comments.Nodes[0]; first.Body == nil && kept.includes(t.Author) {
+		switch first := &shown.Comments.Nodes[0]; {
+		case !kept.includes(t.Author):
+		case first.Body == nil:
 			c.wordless = append(c.wordless, first.Node)
+		default:
+			c.remarks[t.ID] = untrusted.DigestOf(t.Body)
 		}
 		t.Body = kept.keptBody(t.Author, t.Body)
 		c.threads = append(c.threads, t)
@@ -612,6 +618,7 @@ func (c *conversationAnswer) readWords(ctx context.Context, r pullReader, kept k
 			case "PullRequestReview":
 				c.texts.noteText(t.toText(quorum.TextReview, kept))
 			case "PullRequestReviewComment":
+				c.remarks[int64(t.ID)] = untrusted.DigestOf(t.words())
 				for k := range c.threads {
 					if of := &c.threads[k]; of.ID == int64(t.ID) {
 						of.Body, of.Edited, of.Editor = t.words(), !t.Edited.IsZero(), t.Editor.account()

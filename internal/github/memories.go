@@ -113,6 +113,7 @@ type observed struct {
 	unconfirmed        shownTexts    // the texts of the last look, if the query alone told of them
 	apart              *disagreement // of looks at the pull request itself
 	apartAsSibling     *disagreement // of looks at it for another one, which remember nothing else
+	threadsApart       time.Time     // since when REST has shown an inline comment otherwise
 	logs               map[int64]quorum.Job
 	uploads            knownUploads
 	commits            map[string]quorum.Commit
@@ -243,7 +244,7 @@ func (m *memory) estimateSize() int {
 	for _, t := range m.conversation.texts {
 		n += 512 + len(t.Body) + len(t.told)
 	}
-	n += 64*(len(m.unconfirmed)+len(m.conversation.earlier)) +
+	n += 64*(len(m.unconfirmed)+len(m.conversation.remarks)+len(m.conversation.earlier)) +
 		256*(len(m.conversation.timeline)+len(m.statuses)+len(m.conversation.siblings))
 	for _, job := range m.logs {
 		n += 256 + len(job.Log)

@@ -35,6 +35,7 @@ type pullReader struct {
 // textPages is how many texts a page can hold, as earlier reads have shown: anybody can leave many long ones.
 type textPages struct {
 	comments, reviews int  // over REST; 0: full pages
+	remarks           int  // inline comments, over REST; 0: full pages
 	queried           int  // of the query; 0: full pages
 	threads           int  // of the query; 0: few
 	apart             bool // their words are read apart

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -135,10 +136,13 @@ func (l *look) unshownTexts() []toldText {
 // confirmTexts makes sure, before a pass is written, that REST lists the texts as the look has shown them, if the query
 // alone told of them: a pass must not rest on one answer that lags. The next look reads REST's lists, too.
 func (p *publication) confirmTexts(ctx context.Context, passes bool) error {
-	if !passes || p.m.unconfirmed == nil {
-		return nil
-	}
 	r := pullReader{client: p.f.client, pr: p.pr, texts: &p.m.pages}
+	switch {
+	case !passes:
+		return nil
+	case p.m.unconfirmed == nil:
+		return p.confirmThreads(ctx, r)
+	}
 	listed, err := r.readListedTexts(ctx, wordsToKeep(p.f, reviewerSet{}))
 	if err != nil {
 		return err
@@ -150,5 +154,33 @@ func (p *publication) confirmTexts(ctx context.Context, passes bool) error {
 		return moved{"a text of " + p.pr.String() + " was written, edited or deleted"}
 	}
 	p.m.unconfirmed = nil
-	return nil
+	return p.confirmThreads(ctx, r)
+}
+
+// confirmThreads makes sure that REST lists reviewers' inline comments as the query has shown them, for as long as that
+// may be a lag. Without any it asks nothing: a new one comes with a review.
+func (p *publication) confirmThreads(ctx context.Context, r pullReader) error {
+	shown, differs := p.m.conversation.remarks, false
+	if len(shown) == 0 {
+		return nil
+	}
+	_, err := readSizedPages(ctx, r.client, &r.texts.remarks, r.pullPath("pulls", "comments")+"?per_page=100", "", func(t *restText) {
+		was, isShown := shown[t.ID]
+		differs, t.Body = differs || isShown && was != untrusted.DigestOf(t.Body), ""
+	})
+	if err != nil {
+		return err
+	}
+	if !differs {
+		p.m.threadsApart = time.Time{}
+		return nil
+	}
+	if p.m.threadsApart.IsZero() {
+		p.m.threadsApart = p.f.now()
+	}
+	if p.f.now().Sub(p.m.threadsApart) >= maxDisagreement {
+		return nil
+	}
+	p.m.isCurrent = false
+	return moved{"an inline comment of " + p.pr.String() + " was edited"}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 // rewriting changes the answers at a path.
@@ -119,3 +120,37 @@ func TestATextThatIsNeverListed(t *testing.T) {
 		}
 	})
 }
+
+// An inline comment that the query does not show as it was edited passes nothing, unless REST and the query never agree.
+func TestAnInlineCommentThatLags(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		isEdited := false
+		w := newWorld(t, under(oneCopilot), rewriting("/pulls/7/comments", func(body []byte) []byte {
+			if isEdited {
+				body = bytes.ReplaceAll(body, []byte("It may leak."), []byte("It leaks."))
+			}
+			return body
+		}))
+		w.look()
+		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{
+			By:       copilotBot,
+			Body:     "Copilot reviewed 1 out of 1 changed files in this pull request and generated 1 comment.",
+			Comments: []sandbox.LineComment{{Path: "a.go", Line: 3, Body: "It may leak."}},
+		}))
+		w.look()
+		pass(2 * time.Minute)
+		w.must(w.g.ResolveThreads(7, copilotBot, "bob"))
+		isEdited, w.loop.Told = true, true
+		for began := time.Now(); time.Since(began) < maxLag; pass(5 * time.Second) {
+			w.forge.Expect(w.pr, w.g.Head(7))
+			if _, err := w.loop.Reconcile(t.Context(), w.pr); err == nil || w.own().Conclusion == "success" {
+				t.Fatalf("after %s it is %s: %v", time.Since(began), w.own().Conclusion, err)
+			}
+		}
+		w.look()
+		w.reads("success", "")
+	})
+}
+
+// maxLag is how long what REST shows otherwise than the query is taken for a lag.
+const maxLag = 30 * time.Second
