@@ -568,7 +568,9 @@ func (c *conversationAnswer) takeTexts(kind quorum.TextKind, page []graphText, k
 		switch was := known.texts[t.TextRef]; {
 		case page[i].Body != nil:
 		case known.keptFor == c.keptFor && was.isSettled(t, known.asked):
-			t.Body, t.sum, t.told = was.Body, was.sum, was.told
+			if t.Body, t.sum = was.Body, was.sum; kept.mayBeOurs(t.Author) {
+				t.told = was.told
+			}
 		default:
 			c.wordless = append(c.wordless, page[i].Node)
 		}
@@ -584,7 +586,7 @@ func (c *conversationAnswer) takeThreads(page []graphThread, kept keptWords) {
 		}
 		t := shown.toThread()
 		switch first := &shown.Comments.Nodes[0]; {
-		case !kept.includes(t.Author):
+		case !kept.mayBeReviewers(t.Author):
 		case first.Body == nil:
 			c.wordless = append(c.wordless, first.Node)
 		default:

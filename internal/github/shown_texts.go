@@ -25,6 +25,14 @@ type keptWords struct {
 	ours quorum.Account // zero: not known yet
 }
 
+// mayBeReviewers reports whether an account's inline comments may count.
+func (k keptWords) mayBeReviewers(a quorum.Account) bool {
+	return k.reviewerSet == nil || k.includes(a)
+}
+
+// mayBeOurs reports whether an account may be the one as which we write.
+func (k keptWords) mayBeOurs(a quorum.Account) bool { return k.ours.Login == "" || a.Same(k.ours) }
+
 // maxTold is how many bytes a comment of ours that tells the verdict may have.
 const maxTold = 32 << 10
 
@@ -41,7 +49,7 @@ func newShownText(t quorum.Text, updated time.Time, kept keptWords) shownText {
 		return shown
 	}
 	shown.updated = updated
-	if isToldVerdict(t.Body) && (kept.ours.Login == "" || t.Author.Same(kept.ours)) {
+	if isToldVerdict(t.Body) && kept.mayBeOurs(t.Author) {
 		shown.told = t.Body
 	}
 	if t.Member {
