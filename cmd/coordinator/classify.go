@@ -23,6 +23,7 @@ import (
 )
 
 type classifyCmd struct {
+	File       string `arg:"" optional:"" name:"file" default:"-" help:"The text. Default: -, standard input."`
 	Preset     string `placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
 	Policy     string `placeholder:"FILE"   help:"Read it as a reviewer's of this policy file: by its heading, verdict and shapes, too."`
 	Reviewer   string `placeholder:"NAME"   help:"With --policy: which reviewer. Needed if the file has several."`
@@ -72,7 +73,7 @@ var classifyText = template.Must(template.New("classify").Funcs(template.FuncMap
 	},
 }).Parse(classifyTextSource))
 
-// Run classifies standard input.
+// Run classifies a text.
 func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	reviewer, err := cmd.chooseReviewer(c)
 	if err != nil {
@@ -89,12 +90,12 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Comments < 0 {
 		return usageError(fmt.Errorf("--comments %d is negative", cmd.Comments), "")
 	}
-	body, err := c.readStdin(ctx, review.MaxText+1) // one byte more than allowed, so that a longer text is noticed
+	body, err := c.readInput(ctx, cmd.File, review.MaxText+1) // one byte more than allowed, so that a longer text is noticed
 	if err != nil {
 		return err
 	}
 	if len(body) > review.MaxText {
-		return usageError(fmt.Errorf("the text on standard input is longer than 1 MiB"), "of a log, the end matters: tail -c 1M")
+		return usageError(fmt.Errorf("the text is longer than 1 MiB"), "of a log, the end matters: tail -c 1M")
 	}
 	m := review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion}
 	if cmd.JSON {

@@ -177,11 +177,8 @@ func (d *demo) advanceStory(ctx context.Context, duration time.Duration) error {
 		}
 		stop := until
 		due, err := d.server.store.Next(ctx, false, nil)
-		if err != nil {
-			return fmt.Errorf("ask when the daemon acts: %w", err)
-		}
-		backlog, err := d.server.store.Next(ctx, true, nil)
-		if err != nil {
+		backlog, errToo := d.server.store.Next(ctx, true, nil)
+		if err := errors.Join(err, errToo); err != nil {
 			return fmt.Errorf("ask when the daemon acts: %w", err)
 		}
 		for _, at := range []time.Time{due, backlog, d.besideDue()} {
@@ -201,16 +198,11 @@ func (d *demo) awaitNextDue(ctx context.Context) (next time.Time, err error) {
 	if err := d.awaitSettled(ctx); err != nil {
 		return time.Time{}, err
 	}
-	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
-	if err != nil {
+	told, err := d.server.store.Get(ctx, d.toldKey)
+	if err != nil && !errors.Is(err, store.ErrNoRow) {
 		return time.Time{}, fmt.Errorf("ask what is due: %w", err)
 	}
-	for _, row := range rows {
-		if row.Key == d.toldKey {
-			next = row.Due
-		}
-	}
-	return next, nil
+	return told.Due, nil
 }
 
 // awaitSettled waits until all webhooks are delivered and all work is done. Work may cause webhooks, and webhooks work,
@@ -222,11 +214,11 @@ func (d *demo) awaitSettled(ctx context.Context) error {
 			return fmt.Errorf("deliver webhooks: %w", err)
 		}
 		for {
-			busy, err := d.hasWork(ctx)
+			underWay, due, err := d.readWork(ctx)
 			if err != nil {
 				return err
 			}
-			if !busy {
+			if underWay == 0 && len(due) == 0 {
 				break
 			}
 			if err := d.awaitWork(ctx); err != nil {
@@ -256,12 +248,6 @@ func (d *demo) readWork(ctx context.Context) (underWay int, due []string, err er
 		}
 	}
 	return max(underWay, daemon.UnderWay(d.server.daemon)), due, nil // an evaluation is under way until it is announced
-}
-
-// hasWork reports whether anything is due, or under way.
-func (d *demo) hasWork(ctx context.Context) (bool, error) {
-	underWay, due, err := d.readWork(ctx)
-	return underWay > 0 || len(due) > 0, err
 }
 
 // awaitWork waits until the daemon reports the end of a work. The story's clock stands meanwhile, and the daemon may wait

@@ -15,9 +15,9 @@
 // Nothing that the payload says decides anything: it is a name to look at.
 //
 // The key becomes due. daemon.Daemon.claimDue claims it under a lease, and daemon.Daemon.workOn works on it, one worker
-// a key. daemon.spareLook ends it without a request if no reviewer of the policy can be concerned
+// a key. daemon.task.spareLook ends it without a request if no reviewer of the policy can be concerned
 // (evidence.Concerned), and puts it off if all that happened only shows (evidence.TellsProgress, evidence.ApproverIn).
-// Otherwise, once daemon.admitLook has found room for it in GitHub's limits, daemon.task.reconcilePull tells the forge what
+// Otherwise, once daemon.tenantBook.admitLook has found room for it in GitHub's limits, daemon.task.reconcilePull tells the forge what
 // it heard (github.Forge.Hear), so that an answer of GitHub's that does not show it yet is not believed, and calls the one seam:
 // loop.Reconciler.Reconcile.
 //
@@ -38,7 +38,7 @@
 //   - github.Forge.Publish makes the check read so. It writes nothing if it does already, and github.writeFence keeps two
 //     pull requests of one head from writing two checks. The outcome of a write that GitHub answers with 502 is unknown:
 //     github.publication.createCheck and github.publication.patchCheck read what became of it before they write again, four
-//     tries at most; only then daemon.Daemon.outcomeOfError has the key looked at again.
+//     tries at most; only then daemon.task.outcomeOfError has the key looked at again.
 //   - github.Forge.Apply carries out the effects (reruns, cancels, requests), whose intents stand in the record that was just
 //     written; each is read again first, and void if GitHub has moved on.
 //

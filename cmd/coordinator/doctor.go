@@ -44,7 +44,7 @@ func (cmd doctorCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	api, in, err := connectInstalled(ctx, c, owner, name, readAccess)
+	api, in, err := c.connectGitHub(ctx, owner, name, readAccess)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func printDiagnoses(c *command, repo string, all []doctor.Diagnosis) error {
 		switch d.Grade {
 		case doctor.Broken:
 			style = caretStyle
-		case doctor.Warning:
+		case doctor.Warning, doctor.ToDo:
 			style = warningStyle
 		case doctor.Fine:
 			style = goodStyle
@@ -155,14 +155,12 @@ func countGrades(all []doctor.Diagnosis) string {
 		count[d.Grade]++
 	}
 	var parts []string
-	if n := count[doctor.Broken]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d broken", n))
-	}
-	if n := count[doctor.Warning]; n > 0 {
-		parts = append(parts, countNoun(n, "warning"))
-	}
-	if n := count[doctor.Unknown]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d not known", n))
+	for grade := range doctor.Fine {
+		if n := count[grade]; grade == doctor.Warning && n > 0 {
+			parts = append(parts, countNoun(n, "warning"))
+		} else if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(grade.String(), "unknown", "not known")))
+		}
 	}
 	if len(parts) == 0 {
 		return "all is fine"

@@ -56,11 +56,11 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 			return err
 		}
 	}
-	api, app, err := c.connectGitHub(ctx, pr.Owner, pr.Repo, readAccess)
+	api, in, err := c.connectGitHub(ctx, pr.Owner, pr.Repo, readAccess)
 	if err != nil {
 		return err
 	}
-	forge := github.WithPolicyRepository(github.NewForge(api, app, "", c.newLogger()), cmd.PolicyRepository)
+	forge := github.WithPolicyRepository(github.NewForge(api, in.Slug, "", c.newLogger()), cmd.PolicyRepository)
 	if cmd.Policy != "" {
 		forge.Suppose(cmd.Policy, policy)
 	}

@@ -53,7 +53,7 @@ type setup struct {
 	unreleased  bool // the action's version is not known
 }
 
-var actionRefPattern = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$`)
+var actionRefPattern = lazy.Regexp(`^(v[0-9][A-Za-z0-9._-]{0,98}|[0-9a-f]{40})$`)
 
 // Run surveys the repository and writes the files.
 func (cmd initCmd) Run(ctx context.Context, c *command) error {
@@ -85,7 +85,7 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 			return err
 		}
 		defer root.Close()
-		if policyPath, err = findRoom(root, cmd.written(), cmd.Force); err != nil {
+		if policyPath, err = findRoom(root, cmd.writtenPaths(), cmd.Force); err != nil {
 			return err
 		}
 		return cmd.setUp(ctx, c, owner, name, policyPath, func(_ *client.Client, s setup) error { return s.writeInto(c, root, cmd.Force) })
@@ -94,12 +94,12 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 		if cmd.DryRun {
 			return s.printFiles(c)
 		}
-		return s.proposeFiles(ctx, c, api, cmd.written(), cmd.Force)
+		return s.proposeFiles(ctx, c, api, cmd.writtenPaths(), cmd.Force)
 	})
 }
 
-// written are the files that the command may write, the policy under either of its names.
-func (cmd initCmd) written() []string {
+// writtenPaths are the files that the command may write, the policy under either of its names.
+func (cmd initCmd) writtenPaths() []string {
 	if cmd.PolicyOnly {
 		return config.Paths()
 	}
@@ -117,7 +117,7 @@ func (cmd initCmd) openFolder(c *command, here clone.Clone, inClone bool, repo s
 			errors.New("this folder is in no clone"),
 			"start it in your clone of "+repo+", name the folder with --dir, or add --pull-request",
 		)
-	case here.HasRemotes() && !here.IsOf(repo, host):
+	case !here.MayBeOf(repo, host):
 		what := "not of " + repo
 		if of, known := here.Repository(host); known {
 			what = "of " + of + ", " + what

@@ -192,6 +192,7 @@ func TestInitRefusesOtherClones(t *testing.T) {
 		{"https://gitlab.example/acme/shop", nil, "no clone whose origin is on 127.0.0.1:"},
 		{server.URL + "/acme/shop", []string{"--pull-request", "--dir", "."}, "--pull-request writes nothing into a folder"},
 		{server.URL + "/acme/shop", []string{"--ref", "a b"}, "--ref \"a b\" is no tag or commit"},
+		{server.URL + "/acme/shop", []string{"--ref", "main"}, "--ref \"main\" is no tag or commit"},
 		{server.URL + "/acme/shop", []string{"--dir", "nowhere"}, "there is no folder "},
 	} {
 		dir := newClone(t, test.origin, nil)

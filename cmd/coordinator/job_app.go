@@ -47,16 +47,10 @@ func (a access) neededGrants() (must, should []client.Grant) {
 	return must, should
 }
 
-// connectGitHub makes a client for one repository with the identity that the environment gives. app is the slug of the
-// App that the checks are written as.
-func (c *command) connectGitHub(ctx context.Context, owner, repo string, will access) (api *client.Client, app string, err error) {
-	api, in, err := connectInstalled(ctx, c, owner, repo, will)
-	return api, in.Slug, err
-}
-
-// connectInstalled is connectGitHub that tells what the App may do; of a token it tells the App of all jobs.
-func connectInstalled(
-	ctx context.Context, c *command, owner, repo string, will access,
+// connectGitHub makes a client for one repository with the identity that the environment gives: the App's installation, whose slug
+// the checks are written as, or a token, whose App is that of all jobs.
+func (c *command) connectGitHub(
+	ctx context.Context, owner, repo string, will access,
 ) (api *client.Client, in client.Installation, err error) {
 	key, err := c.appFromEnv()
 	if err != nil {

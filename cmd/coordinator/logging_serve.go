@@ -10,9 +10,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/oplog"
 )
 
-// serverLog returns a logger to standard error: decisions, warnings and errors, unless another level was asked for.
-func (c *command) serverLog() *slog.Logger { return c.logFrom(slog.LevelInfo) }
-
 // logFrom returns a logger to standard error of what has at least a level, unless another level was asked for.
 func (c *command) logFrom(level slog.Level) *slog.Logger {
 	if c.log.level != nil {

@@ -167,9 +167,9 @@ var mistakes = []mistake{
 		hint: "--repo names the repository: coordinator sweep --repo octo/shop",
 	},
 	{
-		args: "classify review.md", code: 2,
-		says: `classify takes no argument, and "review.md" is one`,
-		hint: "it reads standard input: coordinator classify <FILE",
+		args: "classify nowhere.md", code: 2,
+		says: "open nowhere.md: no such file or directory",
+		hint: "is the path right, seen from this folder?",
 	},
 	{
 		args: "version 2", code: 2,
@@ -360,13 +360,13 @@ var mistakes = []mistake{
 	},
 	{
 		args: "explain 7", env: "GITHUB_TOKEN=t FOLDER=elsewhere", code: 2,
-		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com",
+		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com, but one whose origin is on gitlab.com",
 		hint: "coordinator explain 7 --repo OWNER/NAME; for a GitHub Enterprise Server set GITHUB_API_URL=https://HOST/api/v3",
 	},
 	{
 		args: "explain 7", env: "GITHUB_TOKEN=t FOLDER=local", code: 2,
 		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com",
-		hint: "coordinator explain 7 --repo OWNER/NAME; for a GitHub Enterprise Server set GITHUB_API_URL=https://HOST/api/v3",
+		hint: "coordinator explain 7 --repo OWNER/NAME",
 	},
 	{
 		args: "sweep", env: "GITHUB_TOKEN=t GITHUB_REPOSITORY=shop", code: 2,
@@ -770,7 +770,7 @@ var mistakes = []mistake{
 	{
 		args: "serve --database mysql://x", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t", code: 2,
 		says: "the database is no address that is known",
-		hint: "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db",
+		hint: "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db, or as postgres://USER@HOST:PORT/NAME",
 	},
 	{
 		args: "serve --database sqlite://", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t", code: 2,

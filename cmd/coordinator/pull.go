@@ -124,12 +124,13 @@ func (c *command) resolveRepoIn(here clone.Clone, named, command string) (owner,
 	host := hostOfPages(c.Getenv("GITHUB_API_URL"))
 	repo, found := here.Repository(host)
 	if !found {
-		hint := "coordinator " + command + " --repo OWNER/NAME"
-		if here.HasRemotes() {
+		says, hint := "", "coordinator "+command+" --repo OWNER/NAME"
+		if at := here.Origin.Host; at != "" {
+			says = ", but one whose origin is on " + oneLine(at)
 			hint += "; for a GitHub Enterprise Server set GITHUB_API_URL=https://HOST/api/v3"
 		}
 		return "", "", usageError(
-			fmt.Errorf("no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on %s", oneLine(host)), hint,
+			fmt.Errorf("no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on %s%s", oneLine(host), says), hint,
 		)
 	}
 	return c.splitRepo(repo)

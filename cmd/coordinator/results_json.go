@@ -83,11 +83,3 @@ type sweepJSON struct {
 	Why          string     `json:"why,omitempty"`
 	PullRequests []pullJSON `json:"pull_requests"`
 }
-
-func (s sweepJSON) withTally(t loop.Tally) sweepJSON {
-	s.Evaluated, s.Failed, s.Skipped, s.Why = t.Evaluated, t.Failed, t.Skipped, t.Why
-	if t.Skipped > 0 {
-		s.StoppedAt = t.At.String()
-	}
-	return s
-}

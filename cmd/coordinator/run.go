@@ -71,11 +71,11 @@ func (cmd runCmd) lookAt(ctx context.Context, c *command, pr quorum.PR) error {
 	if cmd.DryRun {
 		will = readAccess
 	}
-	api, app, err := c.connectGitHub(ctx, pr.Owner, pr.Repo, will)
+	api, in, err := c.connectGitHub(ctx, pr.Owner, pr.Repo, will)
 	if err != nil {
 		return err
 	}
-	forge := github.WithPolicyRepository(github.NewForge(api, app, cmd.Config, c.newLogger()), cmd.PolicyRepository)
+	forge := github.WithPolicyRepository(github.NewForge(api, in.Slug, cmd.Config, c.newLogger()), cmd.PolicyRepository)
 	found := foundPulls{owner: pr.Owner, repo: pr.Repo, prs: []quorum.PR{pr}}
 	if pr.Number == 0 {
 		found, err = cmd.findPulls(ctx, c, forge)

@@ -20,6 +20,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -70,7 +71,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	if board, err := url.Parse(places.Board); err == nil && board.Hostname() != "" {
 		adminHosts = append(adminHosts, board.Hostname())
 	}
-	log := c.serverLog()
+	log := c.logFrom(slog.LevelInfo) // decisions, warnings and errors
 	if cmd.JSON && !cmd.Check {
 		return usageError(errors.New("--json is given without --check"), "what serve does stands in its log; --check --json says what is set")
 	}
@@ -169,7 +170,7 @@ func parseDatabaseURL(address string) (string, error) {
 	case !ok: // not quoted: it may hold a password
 		return "", usageError(
 			errors.New("the database is no address that is known"),
-			"write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db",
+			"write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db, or as postgres://USER@HOST:PORT/NAME",
 		)
 	case path == "" || strings.HasSuffix(path, "/") || strings.ContainsAny(path, "?#\x00"):
 		return "", usageError(
@@ -246,14 +247,13 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 			s.close()
 		}
 	}()
-	lost := make(chan struct{}, 1)
-	tellLost := func() {
-		select {
-		case lost <- struct{}{}:
-		default: // it is told already
+	var claims atomic.Pointer[daemon.Daemon] // nil: nothing is claimed yet
+	voidClaims := func() {
+		if d := claims.Load(); d != nil {
+			d.VoidClaims()
 		}
 	}
-	if s.store, err = openStore(ctx, o.database(), tellLost, o.Log); err != nil {
+	if s.store, err = openStore(ctx, o.database(), voidClaims, o.Log); err != nil {
 		return nil, err
 	}
 	metrics := daemon.NewMetrics(daemon.MetricsOptions{
@@ -281,12 +281,13 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		Resync: o.Resync, Places: o.Places,
 	}
 	if o.Server != "" {
-		config.Poll, config.Lost = sharedPoll, lost
+		config.Poll = sharedPoll
 	}
 	if o.Tune != nil {
 		o.Tune(&config)
 	}
 	s.daemon = daemon.New(config)
+	claims.Store(s.daemon)
 	accept := daemon.ListenerOptions{Metrics: metrics, Log: o.Log}
 	if s.webhookListener, err = listenLimited(ctx, o.Bind, "--listen", o.Listen, accept); err != nil {
 		return nil, err
@@ -407,8 +408,11 @@ func (s *server) serve(ctx context.Context) error {
 		}
 		ending, done := context.WithTimeout(context.WithoutCancel(ctx), requests)
 		defer done()
-		err := s.webhookServer.Shutdown(ending)
-		return errors.Join(ignoreDeadline(err), s.shutdownAdmin(ending))
+		_ = s.webhookServer.Shutdown(ending) // a caller that does not end its request in time is no failure of ours
+		if s.adminServer.Shutdown(ending) != nil {
+			_ = s.adminServer.Close() // a browser that holds its stream open is cut off
+		}
+		return nil
 	})
 	ended := make(chan error, 1)
 	go func() { ended <- group.Wait() }()
@@ -422,22 +426,6 @@ func (s *server) serve(ctx context.Context) error {
 		}
 	}
 	log.Info("stopped")
-	return err
-}
-
-// shutdownAdmin ends the admin listener; a browser that holds its stream open is cut off.
-func (s *server) shutdownAdmin(ctx context.Context) error {
-	if err := s.adminServer.Shutdown(ctx); err != nil {
-		return s.adminServer.Close()
-	}
-	return nil
-}
-
-// ignoreDeadline drops a deadline's error: a caller that does not end its request in time is no failure of ours.
-func ignoreDeadline(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil
-	}
 	return err
 }
 

@@ -89,9 +89,7 @@ func openStore(ctx context.Context, a databaseAddress, lost func(), log *slog.Lo
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	s, err := store.OpenPostgres(ctx, a.server, store.Options{
-		Log: log, Replica: newReplicaName(), Lost: lost,
-	})
+	s, err := store.OpenPostgres(ctx, a.server, store.Options{Log: log, Replica: newReplicaName(), Lost: lost})
 	if err != nil {
 		return nil, usageError(errors.New(oneLine(err.Error())), postgresHint(err))
 	}
@@ -120,6 +118,9 @@ func postgresHint(err error) string {
 		return "are user and password right, and does pg_hba.conf let them in from here? " + postgresForm
 	case strings.Contains(says, "SQLSTATE 3D000"): // invalid_catalog_name
 		return "createdb makes the database; the daemon makes its tables"
+	case strings.Contains(says, "tls: "), strings.Contains(says, "x509: "):
+		return "the server answers, and its certificate does not fit sslmode: sslrootcert names the file of who signed it, " +
+			"and verify-full asks for the host's own name"
 	case strings.Contains(says, "unsupported startup parameter"):
 		return "a pooler stands before the server and does not take that setting: connect to PostgreSQL itself, or tell the pooler to ignore it"
 	}

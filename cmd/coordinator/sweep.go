@@ -47,11 +47,11 @@ func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 	}
 	cmd.Repo = owner + "/" + name
 	return c.untilOutage(ctx, func(ctx context.Context) error {
-		api, app, err := c.connectGitHub(ctx, owner, name, cmd.access())
+		api, in, err := c.connectGitHub(ctx, owner, name, cmd.access())
 		if err != nil {
 			return err
 		}
-		forge := github.WithPolicyRepository(github.NewForge(api, app, cmd.Config, c.newLogger()), cmd.PolicyRepository)
+		forge := github.WithPolicyRepository(github.NewForge(api, in.Slug, cmd.Config, c.newLogger()), cmd.PolicyRepository)
 		return cmd.sweepRepo(ctx, c, api, forge)
 	})
 }
@@ -102,7 +102,11 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 	known, _ := signs.Signs(ctx) // it lies in memory
 	told.printTally(tally, heard.Hear(ctx, quorum.PR{}, nil), quorum.CircuitsOf(told.policy, known))
 	if c.JSON != nil {
-		if err := c.writeJSON(result.withTally(tally)); err != nil {
+		result.Evaluated, result.Failed, result.Skipped, result.Why = tally.Evaluated, tally.Failed, tally.Skipped, tally.Why
+		if tally.Skipped > 0 {
+			result.StoppedAt = tally.At.String()
+		}
+		if err := c.writeJSON(result); err != nil {
 			return err
 		}
 	}

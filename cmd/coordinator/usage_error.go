@@ -67,11 +67,8 @@ func (s commandShape) explainArgument(arg, near string) error {
 	clipped := clipArgument(arg)
 	if len(s.below) == 0 {
 		hint := ""
-		switch {
-		case slices.Contains([]string{"sweep", "init"}, s.name) && strings.Contains(arg, "/"):
+		if slices.Contains([]string{"sweep", "init"}, s.name) && strings.Contains(arg, "/") {
 			hint = "--repo names the repository: coordinator " + s.name + " --repo " + clipped
-		case s.name == "classify":
-			hint = "it reads standard input: coordinator classify <FILE"
 		}
 		if s.arguments > 0 {
 			return s.newMistake(fmt.Sprintf("%q is one argument too many: %s takes %d", clipped, s.name, s.arguments), hint)

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,11 +18,16 @@ import (
 // A Clone is a working folder of Git's.
 type Clone struct {
 	Root    string
-	remotes []remote // by name
+	Origin  remote // zero: there is none of that name
+	remotes []remote
 }
 
-// A remote is a remote of a clone. Its address may hold a secret: it is not shown.
-type remote struct{ name, address string }
+// A remote is what the address of a clone's remote names. The address may hold a secret: it is not kept.
+type remote struct {
+	Host    string // with its port, where that is of pages
+	path    string
+	isPages bool
+}
 
 // Find returns the clone that a folder is in; found is false if it is in none.
 func Find(dir string) (clone Clone, found bool, err error) {
@@ -37,7 +43,10 @@ func Find(dir string) (clone Clone, found bool, err error) {
 	for line := range strings.Lines(list) {
 		name, rest, _ := strings.Cut(line, "\t")
 		if i := strings.LastIndex(rest, " (fetch)"); i >= 0 {
-			clone.remotes = append(clone.remotes, remote{name, rest[:i]})
+			r := parseRemote(rest[:i])
+			if clone.remotes = append(clone.remotes, r); name == "origin" {
+				clone.Origin = r
+			}
 		}
 	}
 	return clone, true, err
@@ -73,55 +82,46 @@ func IsName(name string) bool {
 	return name != "" && len(name) <= 100 && name != "." && name != ".." && strings.IndexFunc(name, isOther) < 0
 }
 
+func parseRemote(address string) (r remote) {
+	if u, err := url.Parse(address); err == nil && strings.Contains(address, "://") {
+		r = remote{u.Host, u.Path, true}
+		if strings.Contains(u.Scheme, "ssh") || u.Scheme == "git" {
+			r = remote{u.Hostname(), u.Path, false} // the port is another service's
+		}
+	} else if user, rest, isShort := strings.Cut(address, ":"); isShort && !strings.Contains(user, "/") {
+		r = remote{user[strings.LastIndex(user, "@")+1:], rest, false}
+	}
+	r.Host = strings.ToLower(r.Host)
+	if r.Host == "ssh.github.com" || r.Host == "www.github.com" {
+		r.Host = "github.com"
+	}
+	return r
+}
+
 // repositoryOn returns what a remote's address names on the GitHub whose pages are on that host; named is false if it
 // names nothing there.
 func (r remote) repositoryOn(host string) (repo string, named bool) {
-	at, path := "", ""
-	if u, err := url.Parse(r.address); err == nil && strings.Contains(r.address, "://") {
-		at, path = u.Host, u.Path
-		if strings.Contains(u.Scheme, "ssh") || u.Scheme == "git" {
-			at, host = u.Hostname(), withoutPort(host) // the port is another service's
-		}
-	} else if user, rest, isShort := strings.Cut(r.address, ":"); isShort && !strings.Contains(user, "/") {
-		at, path, host = user[strings.LastIndex(user, "@")+1:], rest, withoutPort(host)
+	if !r.isPages {
+		host, _, _ = strings.Cut(host, ":")
 	}
-	at = strings.ToLower(at)
-	if at == "ssh.github.com" || at == "www.github.com" {
-		at = "github.com"
-	}
-	owner, name, _ := strings.Cut(strings.Trim(path, "/"), "/")
+	owner, name, _ := strings.Cut(strings.Trim(r.path, "/"), "/")
 	name = strings.TrimSuffix(name, ".git")
-	if at == "" || at != strings.ToLower(host) || !IsName(owner) || !IsName(name) {
+	if r.Host == "" || r.Host != strings.ToLower(host) || !IsName(owner) || !IsName(name) {
 		return "", false
 	}
 	return owner + "/" + name, true
 }
 
-func withoutPort(host string) string {
-	name, _, _ := strings.Cut(host, ":")
-	return name
-}
-
 // Repository returns the repository that a clone came from, its origin's, if that is on the GitHub whose pages are on
 // that host.
 func (g Clone) Repository(host string) (repo string, found bool) {
-	for _, r := range g.remotes {
-		if r.name == "origin" {
-			return r.repositoryOn(host)
-		}
-	}
-	return "", false
+	return g.Origin.repositoryOn(host)
 }
 
-// HasRemotes reports whether a clone came from anywhere.
-func (g Clone) HasRemotes() bool { return len(g.remotes) > 0 }
-
-// IsOf reports whether a remote of the clone is that repository.
-func (g Clone) IsOf(repo, host string) bool {
-	for _, r := range g.remotes {
-		if got, found := r.repositoryOn(host); found && strings.EqualFold(got, repo) {
-			return true
-		}
-	}
-	return false
+// MayBeOf reports whether a remote of the clone is that repository, or it has none.
+func (g Clone) MayBeOf(repo, host string) bool {
+	return len(g.remotes) == 0 || slices.ContainsFunc(g.remotes, func(r remote) bool {
+		got, found := r.repositoryOn(host)
+		return found && strings.EqualFold(got, repo)
+	})
 }

@@ -445,8 +445,8 @@ func (a attributedTexts) hasVerdict() bool {
 	return slices.ContainsFunc(a.sure, func(l headingTexts) bool { return l.hasVerdict })
 }
 
-// best are the texts with a verdict, else all.
-func (a attributedTexts) best() []headingTexts {
+// bestHeadings are the texts with a verdict, else all.
+func (a attributedTexts) bestHeadings() []headingTexts {
 	if !a.hasVerdict() {
 		return a.sure
 	}
@@ -455,7 +455,7 @@ func (a attributedTexts) best() []headingTexts {
 
 // addTexts says by what a workflow's texts are known, or what is missing for that.
 func (f *foundReviewer) addTexts(w candidate, left attributedTexts) {
-	best := left.best()
+	best := left.bestHeadings()
 	switch {
 	case left.isOwn && w.token != "" && !w.isJobToken:
 		f.author, f.toFill = fillInAuthor, "its action is given an App's token: write as author who writes then"

@@ -9,7 +9,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/store"
-	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 const (
@@ -18,45 +17,34 @@ const (
 	replaySpeed = 2                      // keys that waited for a spent hour's end are looked at this much faster than they came
 )
 
-// admitLook counts a look that may begin now: addLooks ends it. Otherwise it returns until when the key waits. That is its own due
+// admitLook counts a look that may begin now: endLook ends it. Otherwise it returns until when the key waits. That is its own due
 // time where its whole tenant waits, or the whole backlog, so that it keeps its place. spacing is the distance between looks at
-// its pull request, by the requests that they used; spent the rest of its hour, if that is spent.
-func admitLook(
-	d *Daemon, w store.Work, forge TenantForge, u client.Urgency,
-) (until time.Time, spacing time.Duration, spent spentHour) {
-	if spent, until = d.tenants.countIn(w, forge, u); !until.IsZero() {
-		return until, 0, spent
-	}
-	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
-		if until, spacing = d.tenants.nextLook(w, u == client.Urgent, spent); until.After(d.Now()) {
-			d.tenants.addLooks(w.Tenant, -1)
-			return until, 0, spent
-		}
-	}
-	return time.Time{}, spacing, spent
-}
-
-// countIn counts a look if its tenant's limiter has room for it, and returns the rest of an hour that is spent; else until when it waits.
-func (b *tenantBook) countIn(w store.Work, forge TenantForge, u client.Urgency) (spent spentHour, until time.Time) {
+// its pull request, by the requests that they used.
+func (b *tenantBook) admitLook(w store.Work, forge TenantForge, u client.Urgency) (until time.Time, spacing time.Duration) {
 	t, now := b.openHeld(w.Tenant), b.config.Now()
 	defer b.mu.Unlock()
 	looks := t.looks + 1
-	if forge.Ready(looks, client.Urgent).After(now) {
+	end := forge.Ready(looks, client.Live)
+	switch {
+	case forge.Ready(looks, client.Urgent).After(now):
 		b.holdTenant(w.Tenant, t, laterTime(forge.Ready(1, client.Urgent), now.Add(lookPause)), now)
-		return spentHour{}, w.Due
-	}
-	if u == client.Backlog && forge.Ready(looks, client.Backlog).After(now) {
+		return w.Due, 0
+	case u == client.Backlog && forge.Ready(looks, client.Backlog).After(now):
 		t.backlogUntil = laterTime(forge.Ready(1, client.Backlog), now.Add(lookPause))
-		return spentHour{}, w.Due
-	}
-	if end := forge.Ready(looks, client.Live); end.After(now) {
-		spent = b.noteSpentHour(w.Tenant, t, end, now)
+		return w.Due, 0
+	case end.After(now):
+		b.noteSpentHour(w.Tenant, t, end, now)
 		if u != client.Urgent {
-			return spent, spent.placeOf(w, now)
+			return t.placeOf(w, now), 0
+		}
+	}
+	if hasShare(w) {
+		if until, spacing = t.nextLook(w.Key, u == client.Urgent, end.After(now)); until.After(now) {
+			return until, 0
 		}
 	}
 	t.looks = looks
-	return spent, time.Time{}
+	return time.Time{}, spacing
 }
 
 // holdTenant holds a tenant until there is room for one look more, and says so if that is long; b.mu is held.
@@ -70,7 +58,7 @@ func (b *tenantBook) holdTenant(id int64, t *tenantEntry, until, now time.Time) 
 
 // noteSpentHour notes that all that is left of a tenant's hour is kept for what may take a green check away. It says so when
 // that begins; b.mu is held.
-func (b *tenantBook) noteSpentHour(id int64, t *tenantEntry, end, now time.Time) spentHour {
+func (b *tenantBook) noteSpentHour(id int64, t *tenantEntry, end, now time.Time) {
 	if !t.spentUntil.After(now) {
 		t.spentSince = now
 		if end.Sub(now) > shortWait {
@@ -79,14 +67,13 @@ func (b *tenantBook) noteSpentHour(id int64, t *tenantEntry, end, now time.Time)
 		}
 	}
 	t.spentUntil = end
-	return spentHour{t.spentSince, end}
 }
 
 // placeOf returns when a key that waits for the end of a spent hour is looked at: in the order of the keys' newest events, faster
 // than these came, so that later ones need not wait for all of them; or when the key wakes by itself, if that is earlier.
-func (s spentHour) placeOf(w store.Work, now time.Time) time.Time {
-	place := s.end.Add(now.Sub(s.since) / replaySpeed)
-	if w.Wake.After(s.end) && w.Wake.Before(place) {
+func (t *tenantState) placeOf(w store.Work, now time.Time) time.Time {
+	place := t.spentUntil.Add(now.Sub(t.spentSince) / replaySpeed)
+	if w.Wake.After(t.spentUntil) && w.Wake.Before(place) {
 		return w.Wake
 	}
 	return place

@@ -19,12 +19,12 @@ import (
 // watchCircuits returns what keeps the signs that looks in a repository find. changed is called with each other pull
 // request that is to be looked at because of them. A table that cannot be read or written costs a request that may be
 // of no use, and no look.
-func (d *Daemon) watchCircuits(repo workkey.Key, changed func(number int)) loop.CircuitWatch {
+func (d *Daemon) watchCircuits(repo workkey.Key, changed func(quorum.PR)) loop.CircuitWatch {
 	group := workkey.Repo(repo.Tenant, repo.Owner, repo.Repo)
 	return loop.CircuitWatch{
 		Table:   signTable{d.Store, repo.Tenant, group},
 		Now:     d.Now,
-		Changed: func(held quorum.PR) { changed(held.Number) },
+		Changed: changed,
 		Known:   func(circuits []quorum.Circuit) { d.tenants.noteCircuits(repo, circuits) },
 		Opened: func(pr quorum.PR, c quorum.Circuit) {
 			d.Metrics.CircuitOpened(c.Hold().Limit)

@@ -25,14 +25,13 @@ type Config struct {
 	// clock that goes faster, or stands, needs its own.
 	Alarm func(at time.Time) (ring <-chan time.Time, stop func())
 
-	Resync    time.Duration   // how often everything is looked over; default 5m
-	Workers   int             // looks at once; default 64
-	PerTenant int             // of them for one tenant; default 12
-	Lease     time.Duration   // how long a worker may be silent; default 30s
-	Lost      <-chan struct{} // tells that what was claimed until then may be another process's; nil: it never is
-	Poll      time.Duration   // how often at least the table is read to which others write, too; 0: nobody does
-	Drain     time.Duration   // how long a stop waits for looks under way; default 5s
-	Places    report.Places   // where checks lead, and where people see GitHub; default: https://github.com
+	Resync    time.Duration // how often everything is looked over; default 5m
+	Workers   int           // looks at once; default 64
+	PerTenant int           // of them for one tenant; default 12
+	Lease     time.Duration // how long a worker may be silent; default 30s
+	Poll      time.Duration // how often at least the table is read to which others write, too; 0: nobody does
+	Drain     time.Duration // how long a stop waits for looks under way; default 5s
+	Places    report.Places // where checks lead, and where people see GitHub; default: https://github.com
 
 	// Jitter returns a random time below most; nil: by math/rand.
 	Jitter func(most time.Duration) time.Duration
@@ -45,9 +44,7 @@ func (c Config) withDefaults() Config {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = orDiscard(c.Log)
 	c.Resync, c.Lease, c.Drain = cmp.Or(c.Resync, 5*time.Minute), cmp.Or(c.Lease, 30*time.Second), cmp.Or(c.Drain, 5*time.Second)
 	c.Workers, c.PerTenant = cmp.Or(c.Workers, 64), cmp.Or(c.PerTenant, 12)
 	c.Places.Web = cmp.Or(c.Places.Web, "https://github.com")

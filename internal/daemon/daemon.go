@@ -5,6 +5,8 @@ package daemon
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/store"
 )
 
 // A Daemon turns deliveries into looks. Make it with [New], let [Daemon.Run] work, and hand it deliveries with
@@ -26,7 +28,7 @@ type Daemon struct {
 func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
-		Config: c, mayBeDue: make(chan struct{}, 1), work: newWorkTable(),
+		Config: c, mayBeDue: make(chan struct{}, 1), work: &workTable{held: map[store.Lease]*leasedWork{}},
 		ignored: ignoredDeliveries{ids: map[string]bool{}},
 	}
 	d.tenants = newTenantBook(&d.Config)

@@ -46,7 +46,6 @@ func (d *Daemon) Run(ctx context.Context) error {
 	renewing, renewed := context.WithCancel(working)
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renewLeases(renewing) })
-	renewer.Go(func() { voidLost(renewing, d.Lost, d.work, d.Now) })
 	moreIsDue, lastWork := false, time.Time{} // the last claim found work for all free workers; when one found any
 	for ctx.Err() == nil {
 		n := 1
@@ -81,7 +80,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 			if d.Poll > 0 { // others claim, too: it costs the same whatever it finds, and in a flood each delivery would ask for one
 				restFor(ctx, min(2*took, leastTrust))
 			}
-			d.awaitDue(ctx, earlierDue(next, d.Now().Add(d.longestTrust(lastWork))), pause)
+			if pause > 0 {
+				restFor(ctx, pause)
+			} else {
+				d.awaitDue(ctx, earlierDue(next, d.Now().Add(d.longestTrust(lastWork))))
+			}
 		}
 	}
 	d.Stop()
@@ -120,21 +123,14 @@ func restFor(ctx context.Context, rest time.Duration) {
 	}
 }
 
-// awaitDue waits until something may have become due, at a moment at the latest, or a pause of the machine's time is over, if there is one.
-func (d *Daemon) awaitDue(ctx context.Context, next time.Time, pause time.Duration) {
+// awaitDue waits until something may have become due, at a moment at the latest.
+func (d *Daemon) awaitDue(ctx context.Context, next time.Time) {
 	ring, stop := d.Alarm(next)
 	defer stop()
-	var rested <-chan time.Time
-	if pause > 0 {
-		timer := time.NewTimer(pause)
-		defer timer.Stop()
-		rested = timer.C
-	}
 	select {
 	case <-ctx.Done():
 	case <-d.mayBeDue:
 	case <-ring:
-	case <-rested:
 	}
 }
 
@@ -153,8 +149,9 @@ func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []st
 	d.noticeClockSetBack(ctx, now)
 	d.watchBacklog(ctx, now)
 	underWay, backlogUnderWay := d.work.underWay()
-	bounds, until := d.tenants.claimBounds(now, underWay)
-	backlog, untilBacklog := d.tenants.backlogBounds(now, backlogUnderWay)
+	bounds, until := d.tenants.boundsOf(now, d.PerTenant, underWay, (*tenantState).waitsUntil)
+	ofBacklog := func(t *tenantState) time.Time { return t.backlogUntil }
+	backlog, untilBacklog := d.tenants.boundsOf(now, max(d.PerTenant*3/4, 1), backlogUnderWay, ofBacklog)
 	until = earlierDue(until, untilBacklog)
 	works, err := d.Store.Claim(ctx, store.Claim{Now: now, Lease: d.Lease, Limit: n, Bounds: bounds, Backlog: backlog})
 	d.tenants.forgetMoved(works, err)
@@ -226,18 +223,6 @@ func (d *Daemon) watchBacklog(ctx context.Context, now time.Time) {
 		facts = append(facts, "until", end)
 	}
 	d.Log.Info("open pull requests are looked over late: GitHub's limits and what happens now go before them", facts...)
-}
-
-// voidLost ends what is under way whenever others may have it.
-func voidLost(ctx context.Context, lost <-chan struct{}, work *workTable, now func() time.Time) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-lost:
-			work.voidAll(now())
-		}
-	}
 }
 
 // renewLeases prolongs the leases of all looks under way.

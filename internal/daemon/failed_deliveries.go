@@ -22,28 +22,22 @@ const (
 // as long as the host names it, so that it is not taken for a new one.
 type failedDelivery struct {
 	ID    string    `json:"id"`
-	Hook  int64     `json:"hook"`           // of its newest attempt
-	Found time.Time `json:"found"`          // when the host first named it
-	Next  time.Time `json:"next,omitzero"`  // when it is asked for; zero: never again
-	Asks  int       `json:"asks,omitempty"` // how often it was
+	Hook  int64     `json:"hook"`          // of its newest attempt
+	Found time.Time `json:"found"`         // when the host first named it
+	Next  time.Time `json:"next,omitzero"` // when it is asked for; zero: never again
 }
 
 func (f *failedDelivery) tooOld(now time.Time) bool { return now.Sub(f.Found) > maxMissedAge }
 
 // markAsked notes that a delivery was asked for: the next time after a pause that doubles, or never again.
 func (f *failedDelivery) markAsked(now time.Time, pause time.Duration, never bool) {
-	f.Next = now.Add(min(pause<<min(f.Asks, 14), longestPause))
-	f.Asks++
-	if never {
+	if f.Next = now.Add(min(now.Sub(f.Found)+pause, longestPause)); never {
 		f.Next = time.Time{}
 	}
 }
 
-// mergeFailed returns, oldest first, the deliveries that were kept and those that GitHub lists as failed, without those that came and
-// those that are too old; dropped is how many of the oldest there were too many.
-func mergeFailed(
-	kept []failedDelivery, listed []client.FailedDelivery, came map[string]bool, now time.Time,
-) (all []failedDelivery, dropped int) {
+// mergeFailed returns, oldest first, the deliveries that were kept and those that GitHub lists as failed, without those that are too old.
+func mergeFailed(kept []failedDelivery, listed []client.FailedDelivery, now time.Time) []failedDelivery {
 	byID, named := map[string]failedDelivery{}, map[string]bool{}
 	for _, d := range kept {
 		if d.Found.After(now) { // the clock was set back
@@ -60,13 +54,11 @@ func mergeFailed(
 		byID[l.GUID], named[l.GUID] = d, true
 	}
 	maps.DeleteFunc(byID, func(id string, d failedDelivery) bool {
-		return came[id] || !named[id] && (d.Next.IsZero() || d.tooOld(now))
+		return !named[id] && (d.Next.IsZero() || d.tooOld(now))
 	})
-	all = slices.SortedFunc(maps.Values(byID), func(a, b failedDelivery) int {
+	return slices.SortedFunc(maps.Values(byID), func(a, b failedDelivery) int {
 		return cmp.Or(a.Found.Compare(b.Found), cmp.Compare(a.Hook, b.Hook), cmp.Compare(a.ID, b.ID))
 	})
-	dropped = max(len(all)-maxUnsettled, 0)
-	return all[dropped:], dropped
 }
 
 // ignoredDeliveries are those that came since the last resync and asked for nothing: the table never knows them. It may be used by

@@ -21,7 +21,8 @@ const (
 )
 
 // outcomeOfError returns the outcome of work that failed with err, and notes what err tells of the tenant.
-func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) workResult {
+func (t task) outcomeOfError(ctx context.Context, err error) workResult {
+	d, w := t.d, t.Work
 	if ctx.Err() != nil { // we are stopping, or the lease is lost: that is no failure
 		return deferredResult(w, resultDeferred)
 	}
@@ -60,15 +61,14 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 		return deferredResult(w, resultFailed)
 	case class == classGone:
 		d.Log.Info("it is not on GitHub any more, or we may not see it", oplog.Subject(w.Key), "err", err)
-		if at, ok := workkey.Parse(w.Key); ok && w.Kind == workkey.KindPull { // if only it seemed so, the next resync's whole list shows it
-			d.tenants.unpoke(w.Tenant, resyncedPrefix+workkey.Repo(at.Tenant, at.Owner, at.Repo))
+		r, failed := t.goneWithin(ctx)
+		if failed != nil {
+			return d.retryLater(w, failed, time.Time{})
 		}
-		r := goneResult()
-		r.pokes = d.pokesWithin(ctx, w)
 		return r
 	case class == classMoved: // the host has answered
 		d.tenants.markHealthy(w)
-	case isTemporary(err):
+	case class != classDatabase && isTemporary(err):
 		nextTry = d.tenants.noteTrouble(w.Tenant, class, err)
 	}
 	d.Metrics.countFailure(class)
@@ -77,21 +77,21 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	return d.retryLater(w, err, nextTry)
 }
 
-// pokesWithin returns pokes of a repository's tracked pull requests: they may be gone with it, or have another name.
-func (d *Daemon) pokesWithin(ctx context.Context, w store.Work) (pokes []store.Poke) {
-	if w.Kind != workkey.KindRepo {
-		return nil
+// goneWithin returns the end of a key that is gone. A repository's pull requests may be gone with it, or have another name; of a pull
+// request that only seems so the next resync's whole list shows it.
+func (t task) goneWithin(ctx context.Context) (workResult, error) {
+	r := goneResult()
+	if t.Kind == workkey.KindPull {
+		t.d.tenants.unpoke(t.Tenant, resyncedPrefix+workkey.Repo(t.Tenant, t.at.Owner, t.at.Repo))
 	}
-	rows, err := d.Store.List(ctx, store.Query{Tenant: &w.Tenant, Kind: workkey.KindPull, Group: w.Key, Limit: maxPullsPerRepo, Thin: true})
-	if err != nil {
-		d.Log.Error("our database cannot be read", oplog.Subject(w.Key), "err", err)
+	if t.Kind != workkey.KindRepo {
+		return r, nil
 	}
+	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: maxPullsPerRepo, Thin: true})
 	for _, row := range rows {
-		if at, ok := workkey.Parse(row.Key); ok {
-			pokes = append(pokes, pullPoke(w.Tenant, at.PR(), d.Now(), ""))
-		}
+		r.pokes = append(r.pokes, pullPoke(t.Tenant, row.at.PR(), t.d.Now(), ""))
 	}
-	return pokes
+	return r, err
 }
 
 // retryLater has a key looked at again after a while that grows with each failure, but no later than at a moment, if that is not zero.

@@ -13,7 +13,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"log/slog"
 	"mime"
@@ -247,21 +246,16 @@ type pooledBody struct {
 
 // readSigned reads everything, and returns an error unless the signature is right.
 func (b *pooledBody) readSigned(ctx context.Context, from io.Reader, signature string) error {
-	macs := newMACs(b.in.Secrets)
 	for {
 		if b.size == len(b.pieces)*pieceSize {
 			if err := b.addPiece(ctx); err != nil {
 				return err
 			}
 		}
-		free := b.pieces[len(b.pieces)-1][b.size%pieceSize:]
-		n, err := from.Read(free)
-		for _, mac := range macs {
-			mac.Write(free[:n])
-		}
+		n, err := from.Read(b.pieces[len(b.pieces)-1][b.size%pieceSize:])
 		b.size += n
 		switch {
-		case errors.Is(err, io.EOF) && matchesAny(macs, signature):
+		case errors.Is(err, io.EOF) && b.isSigned(signature):
 			return nil
 		case errors.Is(err, io.EOF):
 			return &refusal{status: http.StatusUnauthorized, result: deliveryRefused, say: "the signature is wrong"}
@@ -271,21 +265,15 @@ func (b *pooledBody) readSigned(ctx context.Context, from io.Reader, signature s
 	}
 }
 
-// newMACs returns what hashes a body as it comes, once for each secret.
-func newMACs(secrets []string) (macs []hash.Hash) {
-	for _, secret := range secrets {
-		if len(secret) >= minSecret { // a secret that was left empty must not let everybody in
-			macs = append(macs, hmac.New(sha256.New, []byte(secret)))
-		}
-	}
-	return macs
-}
-
-// matchesAny compares a signature, which GitHub writes in lower case, with all of them: its time does not tell which one was right.
-func matchesAny(macs []hash.Hash, signature string) bool {
+// isSigned compares a signature, which GitHub writes in lower case, with that of each secret: its time does not tell which one was
+// right. A secret that was left empty must not let everybody in.
+func (b *pooledBody) isSigned(signature string) bool {
 	right := 0
-	for _, mac := range macs {
-		if hmac.Equal([]byte(signaturePrefix+hex.EncodeToString(mac.Sum(nil))), []byte(signature)) {
+	for _, secret := range b.in.Secrets {
+		mac := hmac.New(sha256.New, []byte(secret))
+		b.writeTo(mac)
+		isRight := hmac.Equal([]byte(signaturePrefix+hex.EncodeToString(mac.Sum(nil))), []byte(signature))
+		if isRight && len(secret) >= minSecret {
 			right++
 		}
 	}
@@ -314,10 +302,15 @@ func (b *pooledBody) bytes() []byte {
 		return b.pieces[0][:b.size]
 	}
 	whole := bytes.NewBuffer(make([]byte, 0, b.size))
-	for i, piece := range b.pieces {
-		whole.Write(piece[:min(pieceSize, b.size-i*pieceSize)])
-	}
+	b.writeTo(whole)
 	return whole.Bytes()
+}
+
+// writeTo writes all that was read to what takes every write: a hash, or memory.
+func (b *pooledBody) writeTo(w io.Writer) {
+	for i, piece := range b.pieces {
+		_, _ = w.Write(piece[:min(pieceSize, b.size-i*pieceSize)])
+	}
 }
 
 func (b *pooledBody) releasePieces() {

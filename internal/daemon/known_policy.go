@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -27,37 +26,31 @@ func (b *tenantBook) putPolicy(at workkey.Key, f quorum.PolicyFile, p quorum.Pol
 	if f.State != quorum.FileValid {
 		p = quorum.Policy{}
 	}
-	t, repo := b.open(at.Tenant), workkey.Repo(at.Tenant, at.Owner, at.Repo)
+	repo := workkey.Repo(at.Tenant, at.Owner, at.Repo)
+	b.mu.Lock()
 	defer b.mu.Unlock()
-	if readAt.Before(t.policies[repo].readAt) {
+	if readAt.Before(b.policies[repo].readAt) {
 		return
 	}
-	if _, isKnown := t.policies[repo]; !isKnown {
-		b.policies++
+	if _, isKnown := b.policies[repo]; !isKnown && len(b.policies) >= mostPolicies { // each is read again when it is needed
+		clear(b.policies)
 	}
-	if b.policies > mostPolicies { // each is read again when it is needed
-		for other := range maps.Values(b.byID) {
-			clear(other.policies)
-		}
-		b.policies = 1
-	}
-	t.policies[repo] = knownPolicy{f.State, &p, readAt}
+	b.policies[repo] = knownPolicy{f.State, &p, readAt}
 }
 
 // policyOf returns a repository's policy; the zero one if it is not known.
 func (b *tenantBook) policyOf(at workkey.Key) knownPolicy {
-	t := b.open(at.Tenant)
+	b.mu.Lock()
 	defer b.mu.Unlock()
-	return t.policies[workkey.Repo(at.Tenant, at.Owner, at.Repo)]
+	return b.policies[workkey.Repo(at.Tenant, at.Owner, at.Repo)]
 }
 
 // reviewersTouches returns the touches without those of strangers' texts, as far as the policy is known: strangers' may
 // be many, and few are kept. People's commands are no strangers'.
-func (b *tenantBook) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quorum.Touch {
-	known := b.policyOf(p)
+func (k knownPolicy) reviewersTouches(touches []quorum.Touch) []quorum.Touch {
 	return slices.DeleteFunc(slices.Clone(touches), func(t quorum.Touch) bool {
 		isAuthor := func(r quorum.Reviewer) bool { return evidence.WroteBy(r, t.Author) }
-		return known.state == quorum.FileValid && t.Author != "" && t.Press == 0 && !t.Command &&
-			!slices.ContainsFunc(known.policy.Reviewers, isAuthor)
+		return k.state == quorum.FileValid && t.Author != "" && t.Press == 0 && !t.Command &&
+			!slices.ContainsFunc(k.policy.Reviewers, isAuthor)
 	})
 }

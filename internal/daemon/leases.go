@@ -30,8 +30,6 @@ type leasedWork struct {
 	cancel    context.CancelCauseFunc // nil: its look has not begun, or is over
 }
 
-func newWorkTable() *workTable { return &workTable{held: map[store.Lease]*leasedWork{}} }
-
 // add notes keys that were claimed.
 func (t *workTable) add(claimed []store.Work) {
 	t.mu.Lock()
@@ -108,14 +106,13 @@ func (t *workTable) markObserving(l store.Lease, since time.Time) {
 	}
 }
 
-// observingSince returns since when, by our clock, a pull request is being looked at; zero: it is not.
-func (t *workTable) observingSince(key string) (since time.Time) {
+// observing returns the pull requests that are being looked at, and since when by our clock.
+func (t *workTable) observing() map[string]time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	since := map[string]time.Time{}
 	for _, work := range t.held {
-		if work.Key == key && !work.observing.IsZero() {
-			since = work.observing
-		}
+		since[work.Key] = laterTime(since[work.Key], work.observing)
 	}
 	return since
 }
@@ -132,11 +129,12 @@ func (t *workTable) leases() (all []store.Lease) {
 	return all
 }
 
-// voidAll ends all work that was claimed until a moment.
-func (t *workTable) voidAll(now time.Time) {
+// VoidClaims ends all work that was claimed until now: it may be another process's.
+func (d *Daemon) VoidClaims() {
+	t := d.work
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.void = now
+	t.void = d.Now()
 	for _, work := range t.held {
 		if work.cancel != nil {
 			work.until = time.Time{}

@@ -25,10 +25,9 @@ const leftQueueMargin = time.Minute
 
 // groupSight is kept in the row of a merge group. It spares looks and decides nothing.
 type groupSight struct {
-	Pulls   []int  `json:"pulls"`
-	State   string `json:"state"` // of the check
-	Verdict string `json:"verdict"`
-	Gone    bool   `json:"gone,omitempty"`
+	Pulls []int  `json:"pulls"`
+	State string `json:"state"` // of the check
+	Gone  bool   `json:"gone,omitempty"`
 }
 
 // goneSight is for a look that was asked for while another one found that the group is no more: a commit of the queue's
@@ -53,13 +52,13 @@ func (t task) reconcileGroup(ctx context.Context) (workResult, error) {
 		return gone, nil
 	}
 	state := cmp.Or(look.Check.Conclusion, look.Check.Status)
-	now := groupSight{State: state, Verdict: look.Decision.Verdict.String()}
+	now := groupSight{State: state}
 	for _, s := range look.Decision.Shared {
 		now.Pulls = append(now.Pulls, s.Number)
 	}
 	if was.State != now.State {
 		t.d.Log.Info("decided", oplog.Subject(t.Key), "head", t.at.Head,
-			"verdict", now.Verdict, "check_run", state, "title", look.Check.Title)
+			"verdict", look.Decision.Verdict, "check_run", state, "title", look.Check.Title)
 	}
 	outcome := store.Completion{Sight: sightText(now), Open: look.Decision.Verdict == quorum.Waiting}
 	if wake := look.Decision.Wake; !wake.IsZero() { // it is by GitHub's clock
@@ -75,44 +74,23 @@ func knownGroupPoke(key string, due time.Time, touch string) store.Poke {
 	return p
 }
 
-// groupPokes returns pokes of the merge groups that a pull request is in.
-func (d *Daemon) groupPokes(ctx context.Context, p workkey.Key) (pokes []store.Poke) {
-	for _, row := range d.groupRows(ctx, p) {
-		var is groupSight
-		if json.Unmarshal(row.Sight, &is) != nil || slices.Contains(is.Pulls, p.Number) {
-			pokes = append(pokes, knownGroupPoke(row.Key, d.Now(), ""))
-		}
-	}
-	return pokes
-}
-
-// groupRows are the merge groups of a repository that are known.
-func (d *Daemon) groupRows(ctx context.Context, p workkey.Key) []store.Row {
-	rows, err := d.Store.List(ctx, store.Query{
-		Tenant: &p.Tenant, Kind: workkey.KindGroup, Group: workkey.Repo(p.Tenant, p.Owner, p.Repo), Limit: maxGroupsPerRepo,
-	})
-	if err != nil {
-		d.Log.Error("our database cannot be read", oplog.Subject(workkey.Repo(p.Tenant, p.Owner, p.Repo)), "err", err)
-	}
-	return rows
-}
-
 // resyncGroups returns pokes of the merge groups that no delivery told of, or of which none told that they are no more.
 // The queues of the repository are asked for where it is known to have one, and once after a start.
 func (t task) resyncGroups(ctx context.Context, base string, ask bool) (pokes []store.Poke, hasQueue bool, err error) {
 	now := t.d.Now()
-	rows := t.d.groupRows(ctx, t.at)
+	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindGroup, Limit: maxGroupsPerRepo, Thin: true})
+	if err != nil {
+		return nil, false, err
+	}
 	bases := []string{}
 	if ask && base != "" {
 		bases = append(bases, base)
 	}
 	known := map[string]bool{}
 	for _, row := range rows {
-		if at, ok := workkey.Parse(row.Key); ok {
-			known[at.Head] = true
-			if b := at.GroupRef().Base(); !slices.Contains(bases, b) {
-				bases = append(bases, b)
-			}
+		known[row.at.Head] = true
+		if b := row.at.GroupRef().Base(); !slices.Contains(bases, b) {
+			bases = append(bases, b)
 		}
 	}
 	listed := map[string]bool{}
@@ -130,8 +108,7 @@ func (t task) resyncGroups(ctx context.Context, base string, ask bool) (pokes []
 		}
 	}
 	for _, row := range rows {
-		at, ok := workkey.Parse(row.Key)
-		if ok && !listed[at.Head] && !row.Seen.IsZero() && now.Sub(row.Seen) > leftQueueMargin {
+		if !listed[row.at.Head] && !row.Seen.IsZero() && now.Sub(row.Seen) > leftQueueMargin {
 			touch := groupGone
 			if row.Open { // one that is undecided ends as any other
 				touch = ""

@@ -92,9 +92,8 @@ type MetricsOptions struct {
 
 // Metrics are the daemon's counters, on a registry of their own. They may be used by several goroutines.
 type Metrics struct {
+	MetricsOptions
 	registry *prometheus.Registry
-	log      *slog.Logger
-	now      func() time.Time
 
 	deliveries, decisions, reruns, failures, requests, circuits *prometheus.CounterVec
 	redelivered, healed, panics, acceptErrors                   prometheus.Counter
@@ -107,10 +106,10 @@ type Metrics struct {
 
 // NewMetrics makes the counters.
 func NewMetrics(o MetricsOptions) *Metrics {
-	if o.Now == nil {
+	if o.Log = orDiscard(o.Log); o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Metrics{registry: prometheus.NewPedanticRegistry(), log: orDiscard(o.Log), now: o.Now}
+	m := &Metrics{MetricsOptions: o, registry: prometheus.NewPedanticRegistry()}
 	auto := promauto.With(m.registry)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return auto.NewCounterVec(prometheus.CounterOpts{Name: "coordinator_" + name, Help: help}, labels)
@@ -155,7 +154,7 @@ func NewMetrics(o MetricsOptions) *Metrics {
 	m.circuits = counter("circuits_opened_total",
 		"Times that a reviewer stopped being asked again in a repository, by the cause: its service was down, or it has a limit. "+
 			"The log says whose.", "cause")
-	m.registry.MustRegister(scrapeFigures{o, m}, collectors.NewGoCollector(),
+	m.registry.MustRegister(m, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.startWatched()
 	return m
@@ -211,7 +210,7 @@ func (m *Metrics) CircuitOpened(isLimit bool) {
 func (m *Metrics) Asked(endpoint string, status int, took time.Duration) {
 	m.requests.WithLabelValues(endpoint, statusLabel(status)).Inc()
 	m.answers.Observe(secondsOf(took))
-	now := m.now()
+	now := m.Now()
 	if status > 0 && status < 500 { // a failure of its own is no answer
 		m.answered.Store(&now)
 		m.silent.Store(nil)
@@ -221,23 +220,16 @@ func (m *Metrics) Asked(endpoint string, status int, took time.Duration) {
 }
 
 // Answered is when GitHub last answered; zero: never yet.
-func (m *Metrics) Answered() time.Time { return timeAt(m.answered.Load()) }
+func (m *Metrics) Answered() time.Time { return *cmp.Or(m.answered.Load(), new(time.Time)) }
 
 // Unanswered is since when GitHub has answered nothing that it was asked; zero: it answered what it was asked last, or
 // was not asked.
-func (m *Metrics) Unanswered() time.Time { return timeAt(m.silent.Load()) }
-
-func timeAt(p *time.Time) time.Time {
-	if p == nil {
-		return time.Time{}
-	}
-	return *p
-}
+func (m *Metrics) Unanswered() time.Time { return *cmp.Or(m.silent.Load(), new(time.Time)) }
 
 // Handler answers a scrape.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		ErrorLog:            slog.NewLogLogger(m.log.Handler(), slog.LevelWarn),
+		ErrorLog:            slog.NewLogLogger(m.Log.Handler(), slog.LevelWarn),
 		ErrorHandling:       promhttp.ContinueOnError, // half of the figures are better than none
 		MaxRequestsInFlight: maxScrapes,
 		Timeout:             scrapeTimeout,
@@ -282,18 +274,12 @@ func orDiscard(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// scrapeFigures are read at a scrape: of the table, and of the budgets at GitHub.
-type scrapeFigures struct {
-	MetricsOptions
-	of *Metrics
-}
-
-// Describe implements [prometheus.Collector]. It names no figure beforehand, for those that cannot be read are missing: a zero would
-// say that all is well.
-func (scrapeFigures) Describe(chan<- *prometheus.Desc) {}
+// Describe implements [prometheus.Collector], for what is read at a scrape: of the table, and of the budgets at GitHub. It names no
+// figure beforehand, for those that cannot be read are missing: a zero would say that all is well.
+func (*Metrics) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector].
-func (s scrapeFigures) Collect(out chan<- prometheus.Metric) {
+func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	gauge := func(name, help string, value float64, labels ...string) { // each label's name, then its value
 		labelled := prometheus.Labels{}
 		for pair := range slices.Chunk(labels, 2) {
@@ -301,27 +287,27 @@ func (s scrapeFigures) Collect(out chan<- prometheus.Metric) {
 		}
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("coordinator_"+name, help, nil, labelled), prometheus.GaugeValue, value)
 	}
-	s.collectQueue(gauge)
-	s.collectHeard(gauge)
-	s.collectBudgets(gauge)
+	m.collectQueue(gauge)
+	m.collectHeard(gauge)
+	m.collectBudgets(gauge)
 	gauge("build_info", "1, with the version that runs as a label.", 1,
-		"version", cmp.Or(s.Version, "unknown"), "goversion", runtime.Version())
+		"version", cmp.Or(m.Version, "unknown"), "goversion", runtime.Version())
 	gauge("tasks_backlog_oldest_due_seconds",
 		"How long the oldest of those tasks has been due, such as a resync's: limits and what has just happened go before it.",
-		secondsOf(time.Duration(s.of.backlogAge.Load())))
+		secondsOf(time.Duration(m.backlogAge.Load())))
 	var begunAnew float64
-	if s.BegunAnew {
+	if m.BegunAnew {
 		begunAnew = 1
 	}
 	gauge("database_begun_anew", "1 if the database was damaged at the start, and an empty one was begun.", begunAnew)
 	gauge("circuits_open",
 		"Reviewers that are not asked again now, for their service is down or has a limit; each counted once in a repository.",
-		float64(valueOf(s.Circuits)))
+		float64(valueOf(m.Circuits)))
 	gauge("github_last_answer_timestamp_seconds",
-		"When GitHub last answered; 0: not yet. It is old, too, when there was nothing to ask.", timestampOf(s.of.Answered()))
+		"When GitHub last answered; 0: not yet. It is old, too, when there was nothing to ask.", timestampOf(m.Answered()))
 	var unreachable float64
-	if since := s.of.Unanswered(); !since.IsZero() {
-		unreachable = secondsOf(s.Now().Sub(since))
+	if since := m.Unanswered(); !since.IsZero() {
+		unreachable = secondsOf(m.Now().Sub(since))
 	}
 	gauge("github_unreachable_seconds",
 		"How long GitHub has answered nothing that it was asked; 0: it answers, or was not asked. A refusal is an answer.", unreachable)
@@ -331,8 +317,8 @@ func (s scrapeFigures) Collect(out chan<- prometheus.Metric) {
 type gaugeFunc func(name, help string, value float64, labels ...string)
 
 // collectQueue shows how the table stands.
-func (s scrapeFigures) collectQueue(gauge gaugeFunc) {
-	h, err := readWithin(s.Health)
+func (m *Metrics) collectQueue(gauge gaugeFunc) {
+	h, err := readWithin(m.Health)
 	readable := 1.0
 	if err != nil {
 		readable = 0
@@ -363,14 +349,14 @@ func (s scrapeFigures) collectQueue(gauge gaugeFunc) {
 }
 
 // collectHeard shows how well reviewers are understood. What could not be read is missing.
-func (s scrapeFigures) collectHeard(gauge gaugeFunc) {
-	heard, err := readWithin(s.Heard)
+func (m *Metrics) collectHeard(gauge gaugeFunc) {
+	heard, err := readWithin(m.Heard)
 	if err != nil {
 		return
 	}
 	counts := map[string]store.HeardCount{}
 	for preset, n := range heard {
-		label := knownLabel(s.Presets, preset)
+		label := knownLabel(m.Presets, preset)
 		counts[label] = store.HeardCount{Answers: counts[label].Answers + n.Answers, Unread: counts[label].Unread + n.Unread}
 	}
 	for label, n := range counts {
@@ -385,8 +371,8 @@ func (s scrapeFigures) collectHeard(gauge gaugeFunc) {
 
 // collectBudgets shows the rest of the hours of installations: how many are low, and those that have the fewest requests left. A
 // personal token's is there before GitHub has said it: its label is known.
-func (s scrapeFigures) collectBudgets(gauge gaugeFunc) {
-	budgets, now := valueOf(s.Budgets), s.Now()
+func (m *Metrics) collectBudgets(gauge gaugeFunc) {
+	budgets, now := valueOf(m.Budgets), m.Now()
 	var tenants []int64
 	low := 0
 	for tenant, b := range budgets {

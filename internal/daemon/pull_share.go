@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 // An hour has 36 parts. A pull request may use one of them at once, and gets one back in an hour. What it used beyond that
@@ -58,22 +59,24 @@ func (p pullShare) spacing(isUrgent bool) time.Duration {
 	return time.Duration(min(max(apart, (over-most)*float64(time.Hour), 0), longest))
 }
 
-// noteUse adds requests that a look at a pull request has used, of those that an hour allows; 0: nobody says how many. spent is
-// the rest of an hour in which it was made.
-func (b *tenantBook) noteUse(w store.Work, requests, hour int, spent spentHour) {
-	if hour <= 0 {
-		return
-	}
+// hasShare reports whether a key has a part of the hour of its own.
+func hasShare(w store.Work) bool { return w.Kind == workkey.KindPull || w.Kind == workkey.KindHead }
+
+// endLook ends a look that was counted, and adds the requests that it has used, of those that an hour allows; 0: nobody says how many.
+func (b *tenantBook) endLook(w store.Work, requests, hour int) {
 	t, now := b.open(w.Tenant), b.config.Now()
 	defer b.mu.Unlock()
+	if t.looks--; hour <= 0 || !hasShare(w) {
+		return
+	}
 	if len(t.shares) >= manyPullShares { // the requests of an hour bound the others
 		maps.DeleteFunc(t.shares, func(_ string, p pullShare) bool { return p.partsAt(now) == 0 })
 	}
 	took := float64(requests) * pullPart / float64(hour)
 	was := t.shares[w.Key]
 	p := pullShare{parts: was.partsAt(now) + took, last: took, at: now}
-	if !spent.since.IsZero() {
-		if p.since = spent.since; was.since.Equal(spent.since) {
+	if t.spentUntil.After(now) {
+		if p.since = t.spentSince; was.since.Equal(p.since) {
 			p.spent = was.spent
 		}
 		p.spent += took
@@ -91,16 +94,14 @@ func (b *tenantBook) lookedAt(r store.Row) time.Time {
 
 // nextLook returns when a pull request is looked at again, and how far its looks are apart; zero: at once. In a spent hour one that
 // has used a quarter of its part waits longer.
-func (b *tenantBook) nextLook(w store.Work, isUrgent bool, spent spentHour) (at time.Time, apart time.Duration) {
-	t := b.open(w.Tenant)
-	defer b.mu.Unlock()
-	p, ok := t.shares[w.Key]
+func (t *tenantEntry) nextLook(key string, isUrgent, isSpent bool) (at time.Time, apart time.Duration) {
+	p, ok := t.shares[key]
 	if !ok {
 		return time.Time{}, 0
 	}
 	at = p.at.Add(p.spacing(isUrgent))
-	if !spent.since.IsZero() && p.since.Equal(spent.since) && p.spent >= mostSpentPart {
-		at = laterTime(at, earlierDue(p.at.Add(spentSpacing), spent.end))
+	if isSpent && p.since.Equal(t.spentSince) && p.spent >= mostSpentPart {
+		at = laterTime(at, earlierDue(p.at.Add(spentSpacing), t.spentUntil))
 	}
 	return at, p.spacing(false)
 }

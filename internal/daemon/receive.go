@@ -37,12 +37,13 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 		return deliveryIgnored, nil
 	}
 	fresh, err := d.Store.Accept(ctx, store.AcceptedDelivery{ID: r.ID, At: r.At}, pokes...)
+	if err != nil || !fresh {
+		d.tenants.dropPokes(pokes)
+	}
 	switch {
 	case err != nil:
-		d.tenants.dropPokes(pokes)
 		return "", fmt.Errorf("accept delivery: %w", err)
 	case !fresh:
-		d.tenants.dropPokes(pokes)
 		d.logDelivery(ctx, r.ID, n, deliveryDuplicate)
 		return deliveryDuplicate, nil
 	}

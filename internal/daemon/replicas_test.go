@@ -142,12 +142,12 @@ func TestALookWithoutALeaseMayNotWrite(t *testing.T) {
 func TestWhatWasClaimedBeforeALossWritesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l, lost := newLand(), make(chan struct{})
+		l := newLand()
 		l.open(1, pull(7))
 		l.takes = 10 * time.Second
-		h := build(t, l, t.TempDir(), func(c *Config) { c.Lost = lost })
+		h := build(t, l, t.TempDir())
 		settle(5 * time.Second)
-		lost <- struct{}{}
+		h.VoidClaims()
 		settle(6 * time.Second)
 		l.mu.Lock()
 		if len(l.looked) == 0 || len(l.permits) > 0 {

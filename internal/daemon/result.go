@@ -4,18 +4,15 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
-	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
 // A workResult is the result of work on a key.
 type workResult struct {
-	label       string // for the metric
-	outcome     store.Completion
-	pokes       []store.Poke // of other keys that must be looked at because of it
-	pr          quorum.PR
-	sightBefore dashboard.Sight  // as the table kept it
-	sight       *dashboard.Sight // of a look that was made
+	label   string // for the metric
+	outcome store.Completion
+	pokes   []store.Poke     // of other keys that must be looked at because of it
+	sight   *dashboard.Sight // of a look that was made
 }
 
 func goneResult() workResult {

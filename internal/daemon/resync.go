@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,8 +71,10 @@ func (d *Daemon) resyncHost(ctx context.Context, w store.Work) (workResult, erro
 	if oldest := now.Add(-maxMissedAge); since.Before(oldest) || was.Asked.After(now) { // after: the clock was set back
 		since = oldest
 	}
-	if err := pruneDeliveries(ctx, d, now); err != nil {
-		return workResult{}, err
+	for n := prunedAtOnce; n == prunedAtOnce; { // in steps between which others may write
+		if n, err = d.Store.Prune(ctx, now.Add(-deliveryMemory), prunedAtOnce); err != nil {
+			return workResult{}, fmt.Errorf("forget old deliveries: %w: %w", errTable, err)
+		}
 	}
 	unsettled, failed := d.askForFailed(ctx, was.Unsettled, since, now)
 	sight := appSight{Asked: now, Unsettled: unsettled}
@@ -110,19 +111,6 @@ func (d *Daemon) pokeNewTenants(ctx context.Context, tenants []client.Installati
 	return nil
 }
 
-// pruneDeliveries forgets old deliveries, in steps between which others may write.
-func pruneDeliveries(ctx context.Context, d *Daemon, now time.Time) error {
-	for {
-		n, err := d.Store.Prune(ctx, now.Add(-deliveryMemory), prunedAtOnce)
-		if err != nil {
-			return fmt.Errorf("forget old deliveries: %w: %w", errTable, err)
-		}
-		if n < prunedAtOnce {
-			return nil
-		}
-	}
-}
-
 // askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again, for
 // the way to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells. It returns
 // those that may be asked for again.
@@ -131,23 +119,22 @@ func (d *Daemon) askForFailed(ctx context.Context, kept []failedDelivery, since,
 	if err != nil {
 		return kept, err
 	}
-	ids := make([]string, 0, len(listed)+len(kept))
-	for _, l := range listed {
-		ids = append(ids, l.GUID)
-	}
-	for _, k := range kept {
-		ids = append(ids, k.ID)
+	all := mergeFailed(kept, listed, now)
+	var ids []string
+	for _, f := range all {
+		ids = append(ids, f.ID)
 	}
 	came, err := d.Store.Known(ctx, ids)
 	if err != nil {
 		return kept, fmt.Errorf("look for deliveries: %w: %w", errTable, err)
 	}
 	maps.Copy(came, d.ignored.take())
-	all, dropped := mergeFailed(kept, listed, came, now)
-	if dropped > 0 {
+	all = slices.DeleteFunc(all, func(f failedDelivery) bool { return came[f.ID] })
+	if dropped := len(all) - maxUnsettled; dropped > 0 {
 		d.Log.Warn(
 			"more deliveries failed than are remembered: the oldest are not asked for again", "most", maxUnsettled, "dropped", dropped,
 		)
+		all = all[dropped:]
 	}
 	n, err := redeliver(ctx, d, all, now)
 	if n > 0 {
@@ -262,11 +249,16 @@ func (t task) resyncRepository(ctx context.Context) (workResult, error) {
 
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our
 // last look began, and undecided ones that were not looked at just now and are not tried again anyway. If the policy changed, or
-// all were listed, so do those that we know and the list does not hold; if all were listed, layers of stacks. All wait in the
+// all were listed, so do those that we know and the list does not hold. All wait in the
 // backlog, but for some green ones that may be so no more.
 func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed, whole bool) (pokes []store.Poke, err error) {
 	now := t.d.Now()
-	poked := map[string]bool{}
+	observing := t.d.work.observing() // before the rows are read: in between, a look may end
+	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: maxPullsPerRepo})
+	if err != nil {
+		return nil, err
+	}
+	known, poked := map[string]store.Row{}, map[string]bool{}
 	add := func(pr quorum.PR, head string, isGreen bool) {
 		if key := workkey.Pull(t.Tenant, pr); !poked[key] {
 			poked[key] = true
@@ -274,6 +266,9 @@ func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed
 			poke.Backlog = !isGreen || !t.d.tenants.takeAhead(t.Tenant, t.forge.Hour(), now)
 			pokes = append(pokes, poke)
 		}
+	}
+	for _, row := range rows {
+		known[row.Key] = row.Row
 	}
 	margin := resyncLookMargin
 	if whole { // as at a start: what was looked at right after its last change need not be looked at again because of that
@@ -283,40 +278,19 @@ func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed
 	for _, pull := range c.Pulls {
 		key := workkey.Pull(t.Tenant, pull.PR)
 		listed[key] = true
-		began := t.d.work.observingSince(key).Add(c.Skew) // before the row is read: in between, that look may end
-		row, err := t.d.Store.Get(ctx, key)
-		switch {
-		case errors.Is(err, store.ErrNoRow):
-			add(pull.PR, pull.Head, false)
-			continue
-		case err != nil:
-			return nil, fmt.Errorf("read %s: %w: %w", key, errTable, err)
-		}
+		row, isKnown := known[key]
 		s := readSight(row.Sight)
-		if changed || isStale(s, whole, laterTime(s.At, began), pull.Updated.Add(margin)) {
+		seen := laterTime(s.At, observing[key].Add(c.Skew))
+		if !isKnown || changed || seen.Before(pull.Updated.Add(margin)) {
 			add(pull.PR, pull.Head, s.Conclusion == "success")
 		}
 	}
-	q := store.Query{Tenant: &t.Tenant, Kind: workkey.KindPull, Group: t.Key, Limit: maxPullsPerRepo, Thin: true}
-	if open := true; !whole {
-		q.Open = &open
-	}
-	rows, err := t.d.Store.List(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("list %s/%s: %w: %w", t.at.Owner, t.at.Repo, errTable, err)
-	}
 	for _, row := range rows {
-		at, ok := workkey.Parse(row.Key)
-		undecided := row.Open && row.Attempts == 0 && now.Sub(t.d.work.observingSince(row.Key)) > resyncLookMargin &&
-			now.Sub(t.d.tenants.lookedAt(row)).Abs() >= t.d.Resync/2 // Abs: the clock may have been set back
-		if ok && (undecided || changed || whole && !listed[row.Key]) {
-			add(at.PR(), "", false)
+		undecided := row.Open && row.Attempts == 0 && now.Sub(observing[row.Key]) > resyncLookMargin &&
+			now.Sub(t.d.tenants.lookedAt(row.Row)).Abs() >= t.d.Resync/2 // Abs: the clock may have been set back
+		if undecided || changed || whole && !listed[row.Key] {
+			add(row.at.PR(), "", false)
 		}
 	}
 	return pokes, nil
-}
-
-// isStale reports whether a pull request needs a look that was seen and updated then; whole: so does each layer, to be noted.
-func isStale(s dashboard.Sight, whole bool, seen, updated time.Time) bool {
-	return whole && s.Trunk != "" || seen.Before(updated)
 }

@@ -62,6 +62,7 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	for _, p := range l.Snapshot.Siblings[:min(len(l.Snapshot.Siblings), quorum.MaxSiblings)] {
 		s.Siblings = append(s.Siblings, p.Number)
 	}
+	s.Alike = l.Snapshot.Record.Compared.Alike
 	page := l.Check.Page.Brief()
 	s.Page = &page
 	bars := map[string][]dashboard.AttemptBar{}

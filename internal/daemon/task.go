@@ -6,12 +6,12 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"errors"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
-	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -26,18 +26,19 @@ type task struct {
 	store.Work
 	at      workkey.Key
 	touches []quorum.Touch
+	was     dashboard.Sight // of a pull request, as the table keeps it: it spares requests, no more
+	known   knownPolicy     // of its repository
 	forge   TenantForge
 	spacing time.Duration // how far apart the looks at its pull request are
-	spent   spentHour     // in which it is looked at
 }
 
 // askGitHub asks GitHub about a key as its kind asks.
 func (t task) askGitHub(ctx context.Context) (workResult, error) {
 	switch t.Kind {
 	case workkey.KindPull:
-		return t.countUse(ctx, t.reconcilePull)
+		return t.reconcilePull(ctx)
 	case workkey.KindHead:
-		return t.countUse(ctx, t.findPulls)
+		return t.findPulls(ctx)
 	case workkey.KindGroup:
 		return t.reconcileGroup(ctx)
 	case workkey.KindRepo:
@@ -47,13 +48,6 @@ func (t task) askGitHub(ctx context.Context) (workResult, error) {
 	}
 	t.d.Log.Error("our database holds a kind of key that means nothing", oplog.Subject(t.Key), "kind", t.Kind)
 	return goneResult(), nil
-}
-
-// countUse counts the requests of a look as the part of the hour that its pull request, or its commit, has used.
-func (t task) countUse(ctx context.Context, look func(context.Context) (workResult, error)) (workResult, error) {
-	var used client.Meter
-	defer func() { t.d.tenants.noteUse(t.Work, used.Requests(), t.forge.Hour(), t.spent) }()
-	return look(client.WithMeter(ctx, &used))
 }
 
 // findPulls looks for the pull requests of a commit, which events of forks, statuses and other Apps' checks do not
@@ -71,9 +65,6 @@ func (t task) findPulls(ctx context.Context) (workResult, error) {
 	}
 	for _, pr := range prs {
 		for _, touch := range touches {
-			if touch == store.Any {
-				touch = ""
-			}
 			r.pokes = append(r.pokes, pullPoke(t.Tenant, pr, t.d.Now(), touch))
 		}
 	}
@@ -94,8 +85,7 @@ func (t task) reconcilePull(ctx context.Context) (workResult, error) {
 	if slices.Contains(t.Touches, store.Any) {
 		t.touches = append(t.touches, quorum.Touch{})
 	}
-	was := readSight(t.Sight) // it spares requests, no more
-	t.tellEvents(was.Head)
+	t.tellEvents()
 	began := d.Now()
 	d.work.markObserving(t.Lease, began)
 	l, wake, pokes, err := t.runLoop(ctx)
@@ -103,28 +93,33 @@ func (t task) reconcilePull(ctx context.Context) (workResult, error) {
 		return workResult{pokes: pokes}, err
 	}
 	d.tenants.putPolicy(t.at, l.Snapshot.File, l.Policy, began)
-	s := newSight(d.Places.Web, l, was)
-	d.logWarnings(t.Tenant, l, was, s)
-	isNewLayer := d.tenants.noteDependence(t.Work, l)
-	r := workResult{
-		label: resultOK, pr: t.at.PR(), sightBefore: was, sight: s, pokes: append(pokes, pokesOfLook(ctx, d, t.at, l, was, s)...),
+	s := newSight(d.Places.Web, l, t.was)
+	d.logWarnings(t.Tenant, l, t.was, s)
+	more, err := t.pokesOfLook(ctx, l, s)
+	pokes = append(pokes, more...)
+	if err != nil {
+		return workResult{pokes: pokes}, err
 	}
+	r := workResult{label: resultOK, sight: s, pokes: pokes}
 	text := sightText(s)
 	if l.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.
 		r.outcome = store.Completion{Gone: true, Sight: text}
 		return r, nil
 	}
-	if isNewLayer || slices.ContainsFunc(t.touches, mayBeOfThread) { // a poke of a key that is leased would be due at once
+	isNew := func(number int) bool { return !slices.Contains(t.was.Alike, number) }
+	isNewLayer := s.Trunk != "" && (t.was.Trunk == "" || t.was.Base != s.Base) // while it was looked at, nobody told of the one below
+	if isNewLayer || slices.ContainsFunc(s.Alike, isNew) || slices.ContainsFunc(t.touches, mayBeOfThread) {
+		// a poke of a key that is leased would be due at once
 		wake = earlierDue(wake, d.Now().Add(threadPause))
 	}
 	r.outcome = store.Completion{Wake: wake, Sight: text, Open: s.Open()}
 	return r, nil
 }
 
-// tellEvents tells the forge what events have shown: it spares requests and decides nothing. head is the last that is known.
-func (t task) tellEvents(head string) {
-	var runs []int64
+// tellEvents tells the forge what events have shown: it spares requests and decides nothing.
+func (t task) tellEvents() {
+	head, runs := t.was.Head, []int64(nil) // the last head that is known
 	for _, touch := range t.touches {
 		if touch.Run != 0 {
 			runs = append(runs, touch.Run)
@@ -138,74 +133,97 @@ func (t task) tellEvents(head string) {
 	}
 	isNoVote := func(touch quorum.Touch) bool { return touch.Event != "pull_request_review" || touch.Remark }
 	votes := slices.DeleteFunc(slices.Clone(t.touches), isNoVote) // first, for the last are kept where there are too many
-	t.forge.Hear(t.at.PR(), append(votes, t.d.tenants.reviewersTouches(t.at, t.touches)...)...)
+	t.forge.Hear(t.at.PR(), append(votes, t.known.reviewersTouches(t.touches)...)...)
 }
 
 // runLoop has the loop observe a pull request, decide and write, and returns its look, when it wakes by our clock, and pokes of
 // those that reviewers' circuits held.
 func (t task) runLoop(ctx context.Context) (l loop.Look, wake time.Time, pokes []store.Poke, err error) {
 	d := t.d
-	var held []int
+	changed := func(held quorum.PR) { pokes = append(pokes, pullPoke(t.Tenant, held, d.Now(), "")) }
 	r := loop.Reconciler{
 		Forge: countingForge{t.forge, d.Metrics}, Now: d.Now, Told: true, Seen: func(seen loop.Look) { l = seen },
 		Hear: d.hearIn(t.at), Places: d.Places, Spacing: t.spacing,
-		Note: d.watchCircuits(t.at, func(n int) { held = append(held, n) }).Note,
+		Note: d.watchCircuits(t.at, changed).Note,
 	}
 	if wake, err = r.Reconcile(ctx, t.at.PR()); !wake.IsZero() {
 		wake = wake.Add(-l.Snapshot.Skew)
 	}
-	slices.Sort(held)
-	return l, wake, d.siblingPokes(t.at, t.at.PR(), slices.Compact(held)), err
+	return l, wake, pokes, err
 }
 
-// pokesOfLook returns pokes of what hangs on the check of a pull request, which a look has shown other than it was.
-func pokesOfLook(
-	ctx context.Context, d *Daemon, p workkey.Key, l loop.Look, was dashboard.Sight, s *dashboard.Sight,
-) (pokes []store.Poke) {
-	pr, changed := p.PR(), checkState(was) != checkState(*s)
-	if changed || was.Head != s.Head {
-		pokes = d.siblingPokes(p, pr, d.tenants.dependents(p, l.Snapshot.PR))
+// pokesOfLook returns pokes of those whose checks hang on that of a pull request, which a look has shown other than it was: pull
+// requests, as the table's rows tell, and merge groups. One that has no row is closed: two of these would poke each other without end.
+func (t task) pokesOfLook(ctx context.Context, l loop.Look, s *dashboard.Sight) (pokes []store.Poke, err error) {
+	isOver, isMoved := l.Decision.Verdict == quorum.Ended, t.was.Head != s.Head || t.was.Base != s.Base
+	isDecided := t.was.Verdict != s.Verdict || checkState(t.was) != checkState(*s)
+	if !isOver && !isMoved && !isDecided {
+		return nil, nil
 	}
-	if l.Decision.Verdict == quorum.Ended {
-		return append(pokes, d.siblingPokes(p, pr, d.staleSiblings(ctx, p, s))...)
-	}
-	if was.Head != s.Head || was.Base != s.Base { // those that it shared a check with have it without this one
-		pokes = append(pokes, d.siblingPokes(p, pr, was.Siblings)...)
-	}
-	if was.Verdict != s.Verdict || changed {
-		pokes = append(pokes, d.groupPokes(ctx, p)...)
-	}
-	if changed {
-		pokes = append(pokes, d.siblingPokes(p, pr, d.staleSiblings(ctx, p, s))...)
-	}
-	return pokes
-}
-
-// staleSiblings are the pull requests that share the check of s and of which the table shows another state of it: the
-// look that wrote it was none of theirs, and what is decided is looked at no more. Of one that has ended all are.
-func (d *Daemon) staleSiblings(ctx context.Context, p workkey.Key, s *dashboard.Sight) (numbers []int) {
-	pr := p.PR()
-	for _, n := range s.Siblings {
-		pr.Number = n
-		row, err := d.Store.Get(ctx, workkey.Pull(p.Tenant, pr))
-		if errors.Is(err, store.ErrNoRow) { // nothing is shown of it: two that are closed would poke each other without end
-			continue
-		}
-		isOver, o := s.Verdict == quorum.Ended.String(), readSight(row.Sight)
-		if isOver || o.Head == s.Head && o.Check == s.Check && checkState(o) != checkState(*s) {
-			numbers = append(numbers, n)
+	ties := append(holdHeads(t.was.Head, s.Head), `"trunk":"`, `"same_diff":[`) // each that is followed holds one of these
+	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: maxPullsPerRepo, Holds: ties})
+	for _, row := range rows {
+		if t.isFollowed(row, l, s) {
+			pokes = append(pokes, pullPoke(t.Tenant, row.at.PR(), t.d.Now(), ""))
 		}
 	}
-	return numbers
+	if err != nil || isOver || !isDecided {
+		return pokes, err
+	}
+	groups, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindGroup, Limit: maxGroupsPerRepo})
+	for _, row := range groups {
+		var is groupSight
+		if json.Unmarshal(row.Sight, &is) != nil || slices.Contains(is.Pulls, t.at.Number) {
+			pokes = append(pokes, knownGroupPoke(row.Key, t.d.Now(), ""))
+		}
+	}
+	return pokes, err
 }
 
-// siblingPokes returns pokes of pull requests of the same repository as pr.
-func (d *Daemon) siblingPokes(p workkey.Key, pr quorum.PR, numbers []int) (pokes []store.Poke) {
-	for _, n := range numbers {
-		pr.Number = n
-		pokes = append(pokes, pullPoke(p.Tenant, pr, d.Now(), ""))
+// holdHeads are texts of which the sight of a pull request on one of the heads holds one.
+func holdHeads(heads ...string) (texts []string) {
+	for _, head := range heads {
+		texts = append(texts, `"head":"`+head+`"`)
 	}
-	return pokes
+	return texts
+}
+
+// isFollowed reports whether a row is of a pull request whose check hangs on what a look has shown: a layer of a stack upon its branch,
+// or one with its diff, for what is objected to one counts for all; one that shared the check that it had before; or one that shares
+// its check and shows another state of it, for the look that wrote it was none of its own.
+func (t task) isFollowed(row keyedRow, l loop.Look, s *dashboard.Sight) bool {
+	o, isOver, isChanged := readSight(row.Sight), l.Decision.Verdict == quorum.Ended, checkState(t.was) != checkState(*s)
+	isUpon := o.Trunk != "" && o.Base == l.Snapshot.PR.HeadRef && !l.Snapshot.PR.Fork
+	switch isMoved := t.was.Head != s.Head; {
+	case (isChanged || isMoved) && (isUpon || slices.Contains(o.Alike, t.at.Number)):
+		return true
+	case !isOver && (isMoved || t.was.Base != s.Base) && slices.Contains(t.was.Siblings, row.at.Number):
+		return true
+	case !slices.Contains(s.Siblings, row.at.Number):
+		return false
+	}
+	return isOver || isChanged && o.Head == s.Head && o.Check == s.Check && checkState(o) != checkState(*s)
+}
+
+// A keyedRow is a row with what its key names.
+type keyedRow struct {
+	store.Row
+	at workkey.Key
+}
+
+// rowsBeside are the rows in the task's repository for which a query asks.
+func (t task) rowsBeside(ctx context.Context, q store.Query) (all []keyedRow, err error) {
+	q.Tenant, q.Group = &t.Tenant, workkey.Repo(t.Tenant, t.at.Owner, t.at.Repo)
+	rows, err := t.d.Store.List(ctx, q)
+	for _, row := range rows {
+		if at, ok := workkey.Parse(row.Key); ok {
+			all = append(all, keyedRow{row, at})
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w: %w", q.Group, errTable, err)
+	}
+	return all, nil
 }
 
 // logWarnings warns of reviewers that are run again or given up, once each on a head: was is what the look before saw,

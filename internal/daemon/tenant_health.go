@@ -46,14 +46,6 @@ func (t *trouble) holds() bool {
 	return t.class == classUnauthorized || t.times >= faultsInARow
 }
 
-// heldUntil is when the next key finds out, if all of the tenant waits for that.
-func (t *trouble) heldUntil() time.Time {
-	if t.holds() {
-		return t.until
-	}
-	return time.Time{}
-}
-
 // pause is how long after now the next key finds out. Refusals are asked about ever more rarely: GitHub bans whoever goes on.
 func (t *trouble) pause(now time.Time) time.Duration {
 	lasted := now.Sub(t.since)
@@ -62,9 +54,6 @@ func (t *trouble) pause(now time.Time) time.Duration {
 	}
 	return min(max(lasted/8, shortestFaultPause), longestFaultPause)
 }
-
-// A spentHour is the rest of an hour in which only what may take a green check away is looked at; zero: it is not spent.
-type spentHour struct{ since, end time.Time }
 
 // holdLimited keeps a tenant back until a limit of the host's ends.
 func (b *tenantBook) holdLimited(id int64, until time.Time) {
@@ -135,18 +124,13 @@ func (b *tenantBook) markHealthy(w store.Work) {
 	}
 }
 
-// claimBounds returns how many keys tenants may get beside those under way, and the first moment at which one that gets
-// none may get a key.
-func (b *tenantBook) claimBounds(now time.Time, underWay map[int64]int) (bounds store.Bounds, until time.Time) {
-	return b.boundsOf(now, b.config.PerTenant, underWay, func(t *tenantState) time.Time {
-		return laterTime(laterTime(t.heldUntil, t.suspendedUntil), t.trouble.heldUntil())
-	})
-}
-
-// backlogBounds returns how much of their backlogs tenants may get beside what of it is under way, and the first moment at
-// which one that gets nothing may get a key.
-func (b *tenantBook) backlogBounds(now time.Time, underWay map[int64]int) (bounds store.Bounds, until time.Time) {
-	return b.boundsOf(now, max(b.config.PerTenant*3/4, 1), underWay, func(t *tenantState) time.Time { return t.backlogUntil })
+// waitsUntil is when a key may be claimed again.
+func (t *tenantState) waitsUntil() time.Time {
+	until := laterTime(t.heldUntil, t.suspendedUntil)
+	if t.trouble.holds() {
+		until = laterTime(until, t.trouble.until)
+	}
+	return until
 }
 
 // boundsOf returns which tenants get nothing where each has room for a number of keys and some are held, how many others get, and

@@ -4,13 +4,15 @@ package daemon
 
 import (
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
-// tenantBook holds one entry for each installation, so that to forget one is to drop its entry. It may be used by several goroutines.
+// tenantBook holds one entry for each installation. It may be used by several goroutines.
 type tenantBook struct {
 	config *Config
 
@@ -18,7 +20,7 @@ type tenantBook struct {
 	byID map[int64]*tenantEntry
 	held map[int64]*tenantEntry // those that are not simply healthy: each claim reads them
 
-	policies int // of all entries
+	policies map[string]knownPolicy // by the key of a repository
 }
 
 // tenantEntry is the memory of one installation.
@@ -28,8 +30,6 @@ type tenantEntry struct {
 	isOld    bool                    // another process may have worked for it since
 	poked    map[string]bool         // keys that were named since the start, so that each is looked over once without an event
 	doubts   map[string]goneDoubt    // by key
-	depends  map[string]dependence   // by the key of a pull request
-	policies map[string]knownPolicy  // by the key of a repository
 	tell     func() error            // has its forge know the organisations' policies, once; nil: not yet
 	circuits map[[3]string]time.Time // until when those are open that looks have seen, by owner, repository and reviewer
 	shares   map[string]pullShare    // by key
@@ -38,17 +38,21 @@ type tenantEntry struct {
 }
 
 func newTenantBook(c *Config) *tenantBook {
-	return &tenantBook{config: c, byID: map[int64]*tenantEntry{}, held: map[int64]*tenantEntry{}}
+	return &tenantBook{config: c, byID: map[int64]*tenantEntry{}, held: map[int64]*tenantEntry{}, policies: map[string]knownPolicy{}}
+}
+
+// newTenantEntry returns the memory of an installation of which nothing is known but its looks under way, and what looks have used.
+func newTenantEntry(looks int, shares map[string]pullShare) *tenantEntry {
+	return &tenantEntry{
+		looks: looks, shares: shares, poked: map[string]bool{}, doubts: map[string]goneDoubt{}, circuits: map[[3]string]time.Time{},
+	}
 }
 
 // open locks the book and returns an installation's entry, a new one if there was none. The caller unlocks it.
 func (b *tenantBook) open(id int64) *tenantEntry {
 	b.mu.Lock()
 	if b.byID[id] == nil {
-		b.byID[id] = &tenantEntry{
-			poked: map[string]bool{}, doubts: map[string]goneDoubt{}, depends: map[string]dependence{}, policies: map[string]knownPolicy{},
-			circuits: map[[3]string]time.Time{}, shares: map[string]pullShare{},
-		}
+		b.byID[id] = newTenantEntry(0, map[string]pullShare{})
 	}
 	return b.byID[id]
 }
@@ -65,22 +69,11 @@ func (b *tenantBook) openHeld(id int64) *tenantEntry {
 func (b *tenantBook) forget(id int64) {
 	b.config.Host.Leave(id)
 	was := b.open(id)
-	delete(b.byID, id)
-	delete(b.held, id)
-	b.policies -= len(was.policies)
-	b.mu.Unlock()
-	if was.looks > 0 || len(was.shares) > 0 {
-		now := b.open(id)
-		defer b.mu.Unlock()
-		now.looks, now.shares = now.looks+was.looks, was.shares
-	}
-}
-
-// addLooks counts looks that begin, or end.
-func (b *tenantBook) addLooks(id int64, n int) {
-	t := b.open(id)
 	defer b.mu.Unlock()
-	t.looks += n
+	b.byID[id] = newTenantEntry(was.looks, was.shares)
+	delete(b.held, id)
+	within := workkey.Tenant(id) + "/"
+	maps.DeleteFunc(b.policies, func(repo string, _ knownPolicy) bool { return strings.HasPrefix(repo, within) })
 }
 
 // forgetMoved forgets the installations of claimed keys for which another process has worked since. A claim that failed may have said so

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -15,16 +14,14 @@ import (
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
-// urgencyOf returns the urgency of a look at a key.
-func urgencyOf(
-	ctx context.Context, d *Daemon, w store.Work, p workkey.Key, touches []quorum.Touch, forge TenantForge,
-) client.Urgency {
+// lookUrgency returns the urgency of a look at a key.
+func (t task) lookUrgency(ctx context.Context) client.Urgency {
 	switch {
-	case w.Backlog:
+	case t.Backlog:
 		return client.Backlog
-	case mayEndGreen(w, p, d.tenants, touches):
+	case t.mayEndGreen():
 		return client.Urgent
-	case forge.Ready(d.PerTenant, client.Live).After(d.Now()) && isOnGreenHead(ctx, d.Store, w, p, touches):
+	case t.forge.Ready(t.d.PerTenant, client.Live).After(t.d.Now()) && t.isOnGreenHead(ctx):
 		return client.Urgent
 	}
 	return client.Live
@@ -34,46 +31,44 @@ func urgencyOf(
 // nothing is known, or for a commit, which may be such a one's; or it is on a merge group, whose queue waits. What strangers
 // say, but for a person's review where those are heard, what approves as far as its words tell, and a new head, on which nothing
 // is green, take nothing away; what no event asks for waits for nobody.
-func mayEndGreen(w store.Work, p workkey.Key, known *tenantBook, touches []quorum.Touch) bool {
-	if w.Kind != workkey.KindPull {
-		return w.Kind == workkey.KindHead || w.Kind == workkey.KindGroup
+func (t task) mayEndGreen() bool {
+	if t.Kind != workkey.KindPull {
+		return t.Kind == workkey.KindHead || t.Kind == workkey.KindGroup
 	}
-	mayBeGreen := len(w.Sight) == 0 || readSight(w.Sight).Conclusion == "success"
+	mayBeGreen := len(t.Sight) == 0 || t.was.Conclusion == "success"
 	if !mayBeGreen {
 		return false
 	}
 	mayObject := func(t quorum.Touch) bool { return t.Event != "" && t.Approver == "" && !isNewHead(t) }
-	if slices.Contains(w.Touches, store.Any) || slices.ContainsFunc(known.reviewersTouches(p, touches), mayObject) {
+	if slices.Contains(t.Touches, store.Any) || slices.ContainsFunc(t.known.reviewersTouches(t.touches), mayObject) {
 		return true
 	}
-	is := known.policyOf(p)
-	hearsPeople := is.policy != nil && (is.policy.HearsPeople() || len(is.policy.Lanes) > 0) // a lane may, or another's policy
+	is := t.known.policy
+	hearsPeople := is != nil && (is.HearsPeople() || len(is.Lanes) > 0) // a lane may, or another's policy
 	isReview := func(t quorum.Touch) bool { return t.Event == "pull_request_review" }
-	return hearsPeople && slices.ContainsFunc(touches, isReview)
+	return hearsPeople && slices.ContainsFunc(t.touches, isReview)
 }
 
 // isOnGreenHead reports whether another pull request of the repository is green on a head that this one got, or on its own where an
 // event came for it: what is objected to one may end the other.
-func isOnGreenHead(ctx context.Context, table store.Store, w store.Work, p workkey.Key, touches []quorum.Touch) bool {
+func (t task) isOnGreenHead(ctx context.Context) bool {
 	const most = 1000 // rows: of more it is not known
-	heads := map[string]bool{}
-	for _, t := range touches {
+	var heads []string
+	for _, touch := range t.touches {
 		switch {
-		case isNewHead(t):
-			heads[t.Head] = true
-		case t.Event != "":
-			heads[readSight(w.Sight).Head] = true
+		case isNewHead(touch):
+			heads = append(heads, touch.Head)
+		case touch.Event != "":
+			heads = append(heads, t.was.Head)
 		}
 	}
-	delete(heads, "")
-	if w.Kind != workkey.KindPull || len(heads) == 0 {
+	if t.Kind != workkey.KindPull || len(heads) == 0 {
 		return false
 	}
-	repo := workkey.Repo(p.Tenant, p.Owner, p.Repo)
-	rows, err := table.List(ctx, store.Query{Tenant: &p.Tenant, Kind: workkey.KindPull, Group: repo, Limit: most})
-	return err != nil || len(rows) == most || slices.ContainsFunc(rows, func(r store.Row) bool {
+	rows, err := t.rowsBeside(ctx, store.Query{Kind: workkey.KindPull, Limit: most, Holds: holdHeads(heads...)})
+	return err != nil || len(rows) == most || slices.ContainsFunc(rows, func(r keyedRow) bool {
 		s := readSight(r.Sight)
-		return heads[s.Head] && s.Conclusion == "success"
+		return s.Conclusion == "success" && slices.Contains(heads, s.Head)
 	})
 }
 
@@ -90,36 +85,30 @@ const (
 
 // spareLook ends work without a request if no touch concerns a reviewer. Where all that concerns one only shows, a check
 // that waits does so until its next look. What was touched is kept for that look.
-func spareLook(d *Daemon, w store.Work, p workkey.Key, touches []quorum.Touch) (workResult, bool) {
-	if isPullOrHead := w.Kind == workkey.KindPull || w.Kind == workkey.KindHead; !isPullOrHead {
+func (t task) spareLook() (workResult, bool) {
+	if !hasShare(t.Work) || len(t.touches) == 0 || t.Attempts > 0 || t.IsAwake(t.d.Now()) {
 		return workResult{}, false
 	}
-	if len(touches) == 0 || w.Attempts > 0 || w.IsAwake(d.Now()) {
+	isMissing := t.known.state == quorum.FileMissing
+	if t.known.policy == nil || isMissing && len(t.Sight) > 0 { // it was there, and may be, though not found
 		return workResult{}, false
 	}
-	known := d.tenants.policyOf(p)
-	if known.policy == nil || known.state == quorum.FileMissing && len(w.Sight) > 0 { // it was there, and may be, though not found
-		return workResult{}, false
-	}
-	s := readSight(w.Sight)
-	wake, isPutOff := w.Wake, false
-	for _, t := range touches {
-		if known.state == quorum.FileMissing || !evidence.Concerned(*known.policy, t) {
+	wake, isPutOff := t.Wake, false
+	for _, touch := range t.touches {
+		if isMissing || !evidence.Concerned(*t.known.policy, touch) {
 			continue
 		}
-		until := showsUntil(known.policy, &s, t, touches)
-		if !until.After(d.Now()) {
+		until := t.showsUntil(touch)
+		if !until.After(t.d.Now()) {
 			return workResult{}, false
 		}
-		if isPutOff = true; wake.IsZero() || until.Before(wake) {
-			wake = until
-		}
+		wake, isPutOff = earlierDue(wake, until), true
 	}
 	if isPutOff {
 		return workResult{label: resultSpared, outcome: store.Completion{Keep: true, Wake: wake}}, true
 	}
-	r := workResult{label: resultSpared, outcome: store.Completion{Wake: w.Wake}}
-	if w.Kind == workkey.KindHead || w.Sight == nil || s.Verdict == quorum.Ended.String() { // it needs no row
+	r := workResult{label: resultSpared, outcome: store.Completion{Wake: t.Wake}}
+	if t.Kind == workkey.KindHead || t.Sight == nil || t.was.Verdict == quorum.Ended.String() { // it needs no row
 		r.outcome = store.Completion{Gone: true}
 	}
 	return r, true
@@ -127,25 +116,25 @@ func spareLook(d *Daemon, w store.Work, p workkey.Key, touches []quorum.Touch) (
 
 // showsUntil returns until when an event may wait for another look, for it decides nothing: a check waits, and runs of its
 // head go on, whose end is told; zero if it may decide.
-func showsUntil(p *quorum.Policy, s *dashboard.Sight, t quorum.Touch, beside []quorum.Touch) time.Time {
+func (t task) showsUntil(touch quorum.Touch) time.Time {
 	switch {
-	case s.Verdict != quorum.Waiting.String():
-	case evidence.TellsProgress(t) && t.Head == s.Head:
-		return s.At.Add(progressPause)
-	case t.Approver != "" && isUnderWay(p, s, t.Approver, beside):
-		return time.Unix(t.At, 0).Add(approvalPause)
+	case t.was.Verdict != quorum.Waiting.String():
+	case evidence.TellsProgress(touch) && touch.Head == t.was.Head:
+		return t.was.At.Add(progressPause)
+	case touch.Approver != "" && t.isUnderWay(touch.Approver):
+		return time.Unix(touch.At, 0).Add(approvalPause)
 	}
 	return time.Time{}
 }
 
 // isUnderWay reports whether a reviewer's run goes on, as the last look or events since have shown.
-func isUnderWay(p *quorum.Policy, s *dashboard.Sight, reviewer string, since []quorum.Touch) bool {
-	for _, line := range s.Lanes {
+func (t task) isUnderWay(reviewer string) bool {
+	for _, line := range t.was.Lanes {
 		if n := len(line.Attempts); line.Name == reviewer && n > 0 && line.Attempts[n-1].Run != 0 && line.Attempts[n-1].End.IsZero() {
 			return true
 		}
 	}
-	return slices.ContainsFunc(since, func(t quorum.Touch) bool {
-		return evidence.TellsProgress(t) && t.Head == s.Head && evidence.RunsAs(p, reviewer, t)
+	return slices.ContainsFunc(t.touches, func(touch quorum.Touch) bool {
+		return evidence.TellsProgress(touch) && touch.Head == t.was.Head && evidence.RunsAs(t.known.policy, reviewer, touch)
 	})
 }

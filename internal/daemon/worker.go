@@ -24,38 +24,27 @@ const (
 	completeTimeout = 2 * time.Second // how long the end of a lease may take when all else has ended
 )
 
-// workOn takes one key, which was claimed under a lease that runs out at a moment unless it is renewed, to its end: it looks, stores what
-// the look came to, and then tells of it.
+// workOn takes one key, which was claimed under a lease that runs out at a moment unless it is renewed, to its end: it looks, unless a lost
+// look at the key is not yet at its end, stores what the look came to, and then tells of it. The lease ends here before it does so in
+// the table: the key may be claimed anew at once.
 func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	began := d.Now()
-	r := workUnderLease(ctx, d, w, until, cancel)
-	countLook(d, w, r, began)
+	r := heldResult(w, began.Add(lostLookPause))
+	if d.work.begin(w.Lease, until.Add(-d.Lease), until, cancel) {
+		r = d.workRecovered(client.WithPermit(ctx, d.work.permitOf(w.Lease, d.Now, d.Lease/4)), w)
+	}
+	d.work.end(w.Lease)
+	d.Metrics.Looked(w.Kind, r.label, d.Now().Sub(began))
+	if isDecided := w.Kind == workkey.KindPull || w.Kind == workkey.KindGroup; isDecided && r.label == resultOK && w.IsAwake(began) {
+		d.Metrics.WokeLate(began.Sub(w.Wake))
+	}
 	if d.storeResult(ctx, w, r) && r.sight != nil {
 		d.announce(w, r)
 	}
 	d.work.remove(w.Lease)
 	d.Feed.Publish(w.Key)
-}
-
-// workUnderLease works on a key unless a lost look at it is not yet at its end. It ends the lease here before the table does: the key
-// may be claimed anew at once.
-func workUnderLease(ctx context.Context, d *Daemon, w store.Work, until time.Time, cancel context.CancelCauseFunc) workResult {
-	alone := d.work.begin(w.Lease, until.Add(-d.Lease), until, cancel)
-	defer d.work.end(w.Lease)
-	if !alone {
-		return heldResult(w, d.Now().Add(lostLookPause))
-	}
-	return d.workRecovered(client.WithPermit(ctx, d.work.permitOf(w.Lease, d.Now, d.Lease/4)), w)
-}
-
-// countLook counts a look that is over, and how late it was.
-func countLook(d *Daemon, w store.Work, r workResult, began time.Time) {
-	d.Metrics.Looked(w.Kind, r.label, d.Now().Sub(began))
-	if isDecided := w.Kind == workkey.KindPull || w.Kind == workkey.KindGroup; isDecided && r.label == resultOK && w.IsAwake(began) {
-		d.Metrics.WokeLate(began.Sub(w.Wake))
-	}
 }
 
 // storeResult keeps what work came to, and reports whether its lease was still there. If it was not, the key is due again.
@@ -95,7 +84,7 @@ func keepResult(ctx context.Context, table store.Store, l store.Lease, r workRes
 // announce tells the log, the metrics and the caller of a look that was kept. The end of a pull request that was not
 // known is no news: ended ones are not kept, so that each later event finds the end again.
 func (d *Daemon) announce(w store.Work, r workResult) {
-	was, s := r.sightBefore, *r.sight
+	was, s := readSight(w.Sight), *r.sight
 	changed := was.Head != s.Head || was.Status != s.Status || was.Conclusion != s.Conclusion || was.Says != s.Says
 	if changed && (was.Head != "" || s.Verdict != quorum.Ended.String()) {
 		if was.Head != s.Head || was.Verdict != s.Verdict {
@@ -104,8 +93,8 @@ func (d *Daemon) announce(w store.Work, r workResult) {
 		d.Log.Info("decided", oplog.Subject(w.Key), "head", s.Head,
 			"verdict", s.Verdict, "check_run", checkState(s), "title", s.Says)
 	}
-	if d.Looked != nil {
-		d.Looked(r.pr, s)
+	if at, ok := workkey.Parse(w.Key); ok && d.Looked != nil {
+		d.Looked(at.PR(), s)
 	}
 }
 
@@ -120,10 +109,15 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 			r.label = resultPanicked
 		}
 	}()
-	err := error(nil)
-	r, err = d.workByKind(ctx, w)
+	at, ok := workkey.Parse(w.Key)
+	if at.Tenant != w.Tenant || !ok && w.Key != workkey.App {
+		d.Log.Error("our database holds a key that means nothing", oplog.Subject(w.Key))
+		return goneResult()
+	}
+	t := task{d: d, Work: w, at: at}
+	r, err := t.work(ctx)
 	if err != nil {
-		failed := d.outcomeOfError(ctx, w, err)
+		failed := t.outcomeOfError(ctx, err)
 		failed.outcome.Sight = r.outcome.Sight // of a round that came half way
 		failed.pokes = append(failed.pokes, r.pokes...)
 		return failed
@@ -134,31 +128,34 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 	return r
 }
 
-// workByKind works on a key as its kind asks, unless its events ask for no look, or it waits for what GitHub allows.
-func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, error) {
+// work works on a key as its kind asks, unless its events ask for no look, or it waits for what GitHub allows.
+func (t task) work(ctx context.Context) (workResult, error) {
+	d, w := t.d, t.Work
 	if w.Key == workkey.App {
 		return d.resyncHost(ctx, w)
 	}
-	at, ok := workkey.Parse(w.Key)
-	if !ok || at.Tenant != w.Tenant {
-		d.Log.Error("our database holds a key that means nothing", oplog.Subject(w.Key))
-		return goneResult(), nil
+	t.known = d.tenants.policyOf(t.at)
+	if w.Kind == workkey.KindPull {
+		t.was = readSight(w.Sight)
 	}
-	touches, filterable := readTouches(w.Touches)
-	if r, spared := spareLook(d, w, at, touches); filterable && spared {
+	var mayBeSpared bool
+	t.touches, mayBeSpared = readTouches(w.Touches)
+	if r, spared := t.spareLook(); mayBeSpared && spared {
 		return r, nil
 	}
-	forge, err := d.Host.Enter(w.Tenant)
-	if err == nil {
-		err = d.tenants.tellForge(ctx, w.Tenant, forge)
+	var err error
+	if t.forge, err = d.Host.Enter(w.Tenant); err == nil {
+		err = d.tenants.tellForge(ctx, w.Tenant, t.forge)
 	}
 	if err != nil {
 		return workResult{}, err
 	}
-	until, spacing, spent := admitLook(d, w, forge, urgencyOf(ctx, d, w, at, touches, forge))
+	until, spacing := d.tenants.admitLook(w, t.forge, t.lookUrgency(ctx))
 	if !until.IsZero() {
 		return heldResult(w, until), nil
 	}
-	defer d.tenants.addLooks(w.Tenant, -1)
-	return task{d, w, at, touches, forge, spacing, spent}.askGitHub(ctx)
+	t.spacing = spacing
+	var used client.Meter
+	defer func() { d.tenants.endLook(w, used.Requests(), t.forge.Hour()) }()
+	return t.askGitHub(client.WithMeter(ctx, &used))
 }

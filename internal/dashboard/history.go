@@ -38,7 +38,10 @@ type PastDecision struct {
 // nothing was decided goes first, so that a crowd of pushes hides no verdict, and else the oldest.
 func (s *Sight) Remember(was Sight) {
 	heads := slices.Clone(was.Heads)
-	now := pastHeadOf(*s)
+	now := PastHead{
+		Head: cutText(s.Head, 64), Base: cutText(s.Base, mostPastBase),
+		Decided: []PastDecision{{At: s.At, Verdict: s.Verdict, Says: cutText(s.Says, mostPastSays)}},
+	}
 	if last := len(heads) - 1; last >= 0 && heads[last].Head == now.Head && heads[last].Base == now.Base {
 		heads[last].Decided = addDecision(heads[last].Decided, now.Decided[0])
 	} else {
@@ -49,13 +52,6 @@ func (s *Sight) Remember(was Sight) {
 		heads = slices.Delete(heads, max(i, 0), max(i, 0)+1)
 	}
 	s.Heads = heads
-}
-
-func pastHeadOf(s Sight) PastHead {
-	return PastHead{
-		Head: cutText(s.Head, 64), Base: cutText(s.Base, mostPastBase),
-		Decided: []PastDecision{{At: s.At, Verdict: s.Verdict, Says: cutText(s.Says, mostPastSays)}},
-	}
 }
 
 // addDecision adds a decision to those of the same head. The verdict that stood goes on standing since it came.

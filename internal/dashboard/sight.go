@@ -39,6 +39,7 @@ type Sight struct {
 	Wake       time.Time      `json:"next_change,omitzero"` // when the decision can next change by itself
 	Threads    bool           `json:"threads,omitempty"`    // resolving a thread may change it
 	Siblings   []int          `json:"siblings,omitempty"`   // other pull requests whose check it is
+	Alike      []int          `json:"same_diff,omitempty"`  // other pull requests with this diff: what is objected to one counts for all
 	Lanes      []ReviewerLine `json:"reviewers"`
 
 	Heads []PastHead `json:"heads,omitempty"` // the last ones, oldest first, this one included, see [Sight.Remember]

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ type Grade uint8
 // From worst to best.
 const (
 	Broken  Grade = 1 + iota // the check cannot be trusted, or cannot arrive
+	ToDo                     // the last step of a set-up, once nothing is broken
 	Warning                  // it will be regretted
 	Unknown                  // it could not be read
 	Fine                     //
@@ -22,17 +24,8 @@ const (
 
 // String is the grade's word.
 func (g Grade) String() string {
-	switch g {
-	case Broken:
-		return "broken"
-	case Warning:
-		return "warning"
-	case Unknown:
-		return "unknown"
-	case Fine:
-		return "fine"
-	}
-	return "no grade"
+	words := map[Grade]string{Broken: "broken", ToDo: "to do", Warning: "warning", Unknown: "unknown", Fine: "fine"}
+	return cmp.Or(words[g], "no grade")
 }
 
 // MarshalText writes the grade's word.

@@ -321,7 +321,7 @@ func spoiledRules() []spoiled {
 			"nothing requires the check", appSetup, func(_ *testing.T, s *Setup) {
 				s.requires(42, "test")
 				s.Rulesets = nil
-			}, "not-required", Broken, `nothing requires "Review quorum" on "main"`,
+			}, "not-required", ToDo, `nothing requires "Review quorum" on "main"`,
 			`gh api --method POST repos/octo/shop/rulesets --input -`,
 		},
 		{"another name is required", appSetup, func(_ *testing.T, s *Setup) {

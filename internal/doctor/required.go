@@ -96,7 +96,7 @@ func (e rulesExam) examineMissing(base Base) {
 		return // it was said: the check takes the job's place
 	}
 	e.report(
-		Broken, "not-required",
+		ToDo, "not-required",
 		fmt.Sprintf("nothing requires %s on %s: it holds nothing back", quoteName(check), quoteName(base.Name)),
 		"require it, with the App that posts it as its source", e.requireCommand(base.Name)...,
 	)

@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -23,18 +22,14 @@ type Answers struct {
 	s        *Database
 	maxBytes int64 // of keys and compressed values
 
-	mu        sync.Mutex
-	isClosed  bool
-	waiting   map[string]*waitingAnswer // to be written, by hash
-	bytes     int64                     // that were put since the last flush
-	unchecked int64                     // bytes that were put since the table was last tidied
-	tidiedAt  time.Time
-	isArmed   bool       // a flush is to come
-	flushing  sync.Mutex // held while what waits is written
+	mu       sync.Mutex
+	isClosed bool
+	waiting  map[string][]byte // compressed values that the next flush writes, by hash; nil: forgotten
+	writing  map[string][]byte // those that the present one writes
+	bytes    int64             // of those that wait
+	untidy   int64             // bytes that were put since the table was last tidied
+	flushing sync.Mutex        // held by the present flush
 }
-
-// A waitingAnswer is a compressed value; nil: forgotten.
-type waitingAnswer struct{ packed []byte }
 
 const (
 	maxWaitingBytes    = 8 << 20
@@ -46,7 +41,7 @@ const (
 
 // Answers returns the cache, which keeps at most so many bytes, about. It is opened once, and closed with the store.
 func (s *Database) Answers(maxBytes int64) *Answers {
-	s.answers = &Answers{s: s, maxBytes: maxBytes, waiting: map[string]*waitingAnswer{}}
+	s.answers = &Answers{s: s, maxBytes: maxBytes, waiting: map[string][]byte{}, untidy: maxBytes}
 	return s.answers
 }
 
@@ -58,14 +53,14 @@ func hashKey(key string) string {
 
 // Get returns an answer; false if there is none.
 func (a *Answers) Get(key string) ([]byte, bool) {
-	var packed []byte
 	hash := hashKey(key)
 	a.mu.Lock()
-	waiting := a.waiting[hash]
+	packed, isKnown := a.waiting[hash]
+	if !isKnown {
+		packed, isKnown = a.writing[hash]
+	}
 	a.mu.Unlock()
-	if waiting != nil {
-		packed = waiting.packed
-	} else {
+	if !isKnown {
 		ctx, cancel := context.WithTimeout(context.Background(), answersReadTimeout)
 		defer cancel()
 		query := statement{query: `SELECT value FROM answers WHERE key = $1`, args: []any{hash}, row: scanInto(&packed)}
@@ -105,55 +100,51 @@ func (a *Answers) keepValue(key string, packed []byte) {
 	if a.isClosed {
 		return
 	}
+	if len(a.waiting) == 0 {
+		time.AfterFunc(answersFlushDelay, a.flushWaiting)
+	}
 	size := int64(len(hash) + len(packed))
 	if a.bytes+size > maxWaitingBytes || size > a.maxBytes/16 {
 		packed, size = nil, int64(len(hash))
 	}
 	a.bytes += size
-	a.unchecked += size
-	a.waiting[hash] = &waitingAnswer{packed}
-	if !a.isArmed {
-		a.isArmed = true
-		time.AfterFunc(answersFlushDelay, a.flushWaiting)
-	}
+	a.untidy += size
+	a.waiting[hash] = packed
 }
 
-// flushWaiting writes what waits. Now and then the oldest make way.
+// flushWaiting writes what waits. Now and then, and at first, the oldest make way.
 func (a *Answers) flushWaiting() {
 	a.flushing.Lock()
 	defer a.flushing.Unlock()
-	now := time.Now()
 	a.mu.Lock()
-	values := maps.Clone(a.waiting)
-	a.bytes, a.isArmed = 0, false
-	isUntidy := a.unchecked > a.maxBytes/64 || now.Sub(a.tidiedAt) >= 24*time.Hour
-	if isUntidy {
-		a.unchecked, a.tidiedAt = 0, now
+	values, isUntidy := a.waiting, a.untidy > a.maxBytes/64
+	if a.writing, a.waiting, a.bytes = values, map[string][]byte{}, 0; isUntidy {
+		a.untidy = 0
 	}
 	a.mu.Unlock()
 	if len(values) == 0 {
 		return
 	}
-	var all []statement
-	for hash, value := range values {
-		if value.packed == nil {
+	now := time.Now() // old ones may be of installations that have gone
+	all := []statement{newStatement(`DELETE FROM answers WHERE put_at < $1`, floorMicros(now.Add(-maxAnswerAge)))}
+	for hash, packed := range values {
+		if packed == nil {
 			all = append(all, newStatement(`DELETE FROM answers WHERE key = $1`, hash))
 			continue
 		}
 		all = append(all, newStatement(`INSERT INTO answers (key, value, size, put_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value, size = excluded.size, put_at = excluded.put_at`,
-			hash, value.packed, len(hash)+len(value.packed), floorMicros(now)))
+			hash, packed, len(hash)+len(packed), floorMicros(now)))
 	}
-	if isUntidy { // old ones may be of installations that have gone
-		all = append(all, newStatement(`DELETE FROM answers WHERE put_at < $1`, floorMicros(now.Add(-maxAnswerAge))),
-			newStatement(`DELETE FROM answers WHERE id IN (SELECT id FROM
-				(SELECT id, sum(size) OVER (ORDER BY put_at DESC, id DESC) AS total FROM answers) AS newest WHERE total > $1)`, a.maxBytes))
+	if isUntidy {
+		all = append(all, newStatement(`DELETE FROM answers WHERE id IN (SELECT id FROM
+			(SELECT id, sum(size) OVER (ORDER BY put_at DESC, id DESC) AS total FROM answers) AS newest WHERE total > $1)`, a.maxBytes))
 	}
 	// No two replicas write answers at once. A fault is logged there.
 	_, _ = a.s.submitOp(context.Background(), "keep answers", &op{names: []string{"answers"}, statements: all})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	maps.DeleteFunc(a.waiting, func(hash string, is *waitingAnswer) bool { return is == values[hash] })
+	a.writing = nil
 }
 
 // close writes what waits. Nothing is kept any more.

@@ -51,19 +51,22 @@ func (s *Database) Get(ctx context.Context, key string) (Row, error) {
 
 // List returns rows.
 func (s *Database) List(ctx context.Context, q Query) (list []Row, err error) {
-	query, args := listQuery(q, !s.isShared)
+	query, args := listQuery(q, s.isShared)
 	err = s.readRows(ctx, "list keys", statement{query: query, args: args, row: collectInto(&list, scanRow)})
 	return list, err
 }
 
 // listQuery returns the SQL of a query. All of its text stands here: the caller's values go into parameters.
-func listQuery(q Query, namesIndex bool) (query string, args []any) {
-	sight, from := "NULL", "work w"
-	if namesIndex {
-		from += listIndex(q)
+func listQuery(q Query, isShared bool) (query string, args []any) {
+	sight, from, holds := "s.sight", "work w", "position($%d IN s.sight) > 0"
+	if !isShared {
+		from, holds = from+listIndex(q), "instr(s.sight, $%d) > 0"
 	}
-	if !q.Thin {
-		sight, from = "s.sight", from+" LEFT JOIN sights s ON s.id = w.id"
+	if q.Thin {
+		sight = "NULL"
+	}
+	if !q.Thin || len(q.Holds) > 0 {
+		from += " LEFT JOIN sights s ON s.id = w.id"
 	}
 	var where strings.Builder
 	add := func(condition string, value any) {
@@ -85,6 +88,14 @@ func listQuery(q Query, namesIndex bool) (query string, args []any) {
 		where.WriteString(" AND w.open = 1") // as it stands in the index of open keys
 	default:
 		where.WriteString(" AND w.open = 0")
+	}
+	if len(q.Holds) > 0 {
+		held := make([]string, len(q.Holds))
+		for i, text := range q.Holds {
+			args = append(args, []byte(text))
+			held[i] = fmt.Sprintf(holds, len(args))
+		}
+		where.WriteString(" AND (" + strings.Join(held, " OR ") + ")")
 	}
 	if !q.Before.IsZero() {
 		add("w.seen_at < $%d AND w.seen_at > 0", floorMicros(q.Before))

@@ -100,11 +100,6 @@ func (s *Database) Retire(ctx context.Context) error {
 	return s.explainError("retire", s.reader.runStatements(ctx, newStatement(`UPDATE replicas SET until_at = 0 WHERE name = $1`, name)))
 }
 
-// handOnLeases hands on what this process has done under a name.
-func (s *Database) handOnLeases(ctx context.Context, name string) error {
-	return s.explainError("hand on leases", s.reader.runStatements(ctx, handingOn(name, s.claimed.Load())...))
-}
-
 // errNoLifeline says that others may take this process for gone.
 var errNoLifeline = errors.New("the connection that says that this process lives has ended: it is made anew")
 
@@ -218,7 +213,7 @@ func (l *lifeline) reconnect(ctx context.Context, was string) *pgx.Conn {
 	for pause := lifelinePause; ctx.Err() == nil; pause = min(2*pause, maxLifelinePause) {
 		conn, err := l.connectNamed(ctx)
 		if err == nil {
-			if err = l.s.handOnLeases(ctx, was); err != nil {
+			if err = l.s.reader.runStatements(ctx, handingOn(was, l.s.claimed.Load())...); err != nil {
 				l.s.log.Warn("what this process had leased waits until that runs out", "err", err)
 			}
 			return conn

@@ -218,6 +218,8 @@ type Query struct {
 	Kind   string // "": of any
 	Group  string // "": of any
 	Open   *bool  // nil: whether or not
+	// Holds are texts of which the row's sight holds one; none: any sight, or none at all.
+	Holds []string
 	// Before asks for rows that were completed before it, for the next page; zero: the first page.
 	Before time.Time
 	Limit  int  // rows at most; 0: 100

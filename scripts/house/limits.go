@@ -47,9 +47,9 @@ const inARoom = "who mends a room reads all of it"
 // limits are what must hold. A figure that no row fits is only printed.
 var limits = limitTable{
 	// What was reached, to the next ten lines: it is only lowered. The goal is half.
-	{linesOfRoom, []string{"bench", "internal/store/storetest"}, 2387, inARoom},
+	{linesOfRoom, []string{"bench", "internal/store/storetest"}, 2383, inARoom},
 	{linesOfRoom, outsideProduct, 15042, "the fake and what measures are read, too; 200 lines measure fields, phrases and an event's way"},
-	{linesOfRoom, []string{"cmd/coordinator"}, 7945, "the action's command line is counted, too"},
+	{linesOfRoom, []string{"cmd/coordinator"}, 7904, "the action's command line is counted, too"},
 	{linesOfRoom, []string{"internal/quorum", "internal/pathfilter", "internal/change"}, 4783, inARoom},
 	{linesOfRoom, []string{"internal/evidence"}, 5800, inARoom},
 	{linesOfRoom, []string{"internal/review"}, 6500, inARoom},
@@ -57,10 +57,10 @@ var limits = limitTable{
 	{linesOfRoom, []string{"internal/config"}, 3968, "init tells a reviewer from what runs beside it, and other tools' words have their hints"},
 	{linesOfRoom, []string{"internal/github"}, 14342, inARoom},
 	{linesOfRoom, []string{"internal/loop"}, 1648, inARoom},
-	{linesOfRoom, []string{"internal/daemon"}, 4565, inARoom},
-	{linesOfRoom, []string{"internal/store"}, 2673, inARoom},
+	{linesOfRoom, []string{"internal/daemon"}, 4378, inARoom},
+	{linesOfRoom, []string{"internal/store"}, 2672, inARoom},
 	{linesOfRoom, []string{"internal/dashboard"}, 2897, inARoom},
-	{linesOfRoom, []string{"internal/doctor"}, 1645, inARoom},
+	{linesOfRoom, []string{"internal/doctor"}, 1638, inARoom},
 	{linesOfRoom, smallRooms, 961, "workflow reads for init, config check and doctor, which read by themselves"},
 	{linesOfRoom, nil, 0, "a package that no room has is in nobody's budget: name it above"},
 

@@ -443,17 +443,11 @@ func (m *model) listRows(*rapid.T) {
 		Thin:  rapid.Bool().Draw(m.T, "thin"),
 		Limit: rapid.IntRange(1, 15).Draw(m.T, "limit"),
 		Kind:  rapid.SampledFrom([]string{"", "pull", "repo"}).Draw(m.T, "kind"),
-	}
-	if rapid.Bool().Draw(m.T, "by group") {
-		q.Group = "g"
-	}
-	if rapid.Bool().Draw(m.T, "by tenant") {
-		tenant := int64(2)
-		q.Tenant = &tenant
-	}
-	if rapid.Bool().Draw(m.T, "by open") {
-		open := rapid.Bool().Draw(m.T, "open")
-		q.Open = &open
+		Group: rapid.SampledFrom([]string{"", "g"}).Draw(m.T, "group"),
+
+		Tenant: rapid.Ptr(rapid.Just(int64(2)), true).Draw(m.T, "tenant"),
+		Open:   rapid.Ptr(rapid.Bool(), true).Draw(m.T, "open"),
+		Holds:  rapid.SliceOfN(rapid.SampledFrom([]string{"sight 1", "3", "%", "\x00\xff"}), 0, 2).Draw(m.T, "holds"),
 	}
 	if rapid.Bool().Draw(m.T, "by time") {
 		q.Before = m.drawTime("before")
@@ -463,7 +457,9 @@ func (m *model) listRows(*rapid.T) {
 	var want []*modelKey
 	for _, k := range m.keys {
 		r := k.row
-		if (q.Kind == "" || r.Kind == q.Kind) && (q.Group == "" || r.Group == q.Group) && (q.Tenant == nil || r.Tenant == *q.Tenant) &&
+		isHeld := func(text string) bool { return strings.Contains(string(r.Sight), text) }
+		if (len(q.Holds) == 0 || slices.ContainsFunc(q.Holds, isHeld)) && (q.Kind == "" || r.Kind == q.Kind) &&
+			(q.Group == "" || r.Group == q.Group) && (q.Tenant == nil || r.Tenant == *q.Tenant) &&
 			(q.Open == nil || r.Open == *q.Open) && (q.Before.IsZero() || k.completedAs > 0 && r.Seen.Before(q.Before)) {
 			want = append(want, k)
 		}
