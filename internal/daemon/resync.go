@@ -280,12 +280,10 @@ func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed
 		key := workkey.Pull(t.Tenant, pull.PR)
 		listed[key] = true
 		row, isKnown := known[key]
-		if isKnown && !whole {
-			if row, err = t.d.Store.Get(ctx, key); err != nil && !errors.Is(err, store.ErrNoRow) {
-				return nil, fmt.Errorf("read %s: %w: %w", key, errTable, err)
-			}
+		s, err := t.sightOf(ctx, row, isKnown && !whole)
+		if err != nil {
+			return nil, err
 		}
-		s := readSight(row.Sight)
 		seen := laterTime(s.At, observing[key].Add(c.Skew))
 		if !isKnown || changed || seen.Before(pull.Updated.Add(margin)) {
 			add(pull.PR, pull.Head, s.Conclusion == "success")
@@ -299,4 +297,16 @@ func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed
 		}
 	}
 	return pokes, nil
+}
+
+// sightOf returns what a row shows, which is read again where it was listed without.
+func (t task) sightOf(ctx context.Context, row store.Row, isThin bool) (s dashboard.Sight, err error) {
+	key := row.Key
+	if isThin {
+		row, err = t.d.Store.Get(ctx, key)
+	}
+	if err != nil && !errors.Is(err, store.ErrNoRow) {
+		return s, fmt.Errorf("read %s: %w: %w", key, errTable, err)
+	}
+	return readSight(row.Sight), nil
 }
