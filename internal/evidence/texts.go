@@ -130,7 +130,9 @@ func (v textView) doubtApproval(c *statement) {
 		pull, isOfOther = v.head.otherPullOfRun(run, true)
 	}
 	by, isCommanded := v.head.commandBefore(v.Reviewer, c)
-	objected := func(o quorum.Objection) bool { return o.Reviewer == v.Name && o.TextRef == c.ref && o.Carried == "" }
+	objected := func(o quorum.Objection) bool {
+		return o.Reviewer == v.Name && o.TextRef == c.ref && (o.Carried == "" || v.head.record.concerns(&o))
+	}
 	switch {
 	case named != "" && v.head.isVague(named):
 		c.rejected = vagueCommit

@@ -300,9 +300,14 @@ func (st *modelState) noteVerdicts() {
 		if st.mustJudge(place) {
 			again = st.s.PR.Head
 		}
+		j := &st.judged[place]
+		isHere := func(o *objectionTruth) bool { return o.reviewer == place && o.head == st.s.PR.Head }
+		isNew := func(o *objectionTruth) bool { return isHere(o) && (j.head != o.head || j.lines != o.lines) }
 		switch {
-		case slices.ContainsFunc(st.standing(), func(o *objectionTruth) bool { return o.reviewer == place && o.head == st.s.PR.Head }):
-			st.judged[place] = st.judgedHere(true, again)
+		case slices.ContainsFunc(st.standing(), isNew):
+			*j = st.judgedHere(true, again)
+		case slices.ContainsFunc(st.standing(), isHere):
+			j.no = true // it was judged before: a thread that is opened again is about the diff of then
 		case st.hasApproved(place):
 			st.judged[place] = st.judgedHere(false, again)
 		case slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.reviewer == place && o.ended }):

@@ -442,7 +442,11 @@ func (w *siblingWalker) checkShared(st *siblingState, history []string) {
 			o.seen = o.seen || o.pull == place || said.Closed && said.Head == pr.Head
 			isHeard := o.pull != forkPull || pr.Fork // whatever the base is: the diff is the same
 			isObjected = isObjected || isHeard
-			if isHeard && o.seen && !st.isAnswered(o, twins) && st.verdict == quorum.Passed {
+			answering := twins
+			if said.Head != pr.Head { // it was closed on a head before: a yes to the same diff ends that, whatever its base
+				answering = speaking
+			}
+			if isHeard && o.seen && !st.isAnswered(o, answering) && st.verdict == quorum.Passed {
 				w.fails(diffStaysRed, history, "#%d was objected to, and the check passed with #%d", 7+o.pull, st.lead)
 			}
 		}
@@ -564,6 +568,7 @@ func (w *siblingWalker) walkAll(depth, sample int, seed uint64) {
 		{"#7 is approved", "#9 against stable is opened", "#10 of a fork is opened"},
 		{"#9 against stable is opened", "#9 is objected to", "#9 is closed"},
 		{"#8 is opened", "#10 of a fork is opened", "#7 is approved", "#8 is approved by the other"},
+		{"#7 is objected to", "#8 is opened", "#7 is closed", "alice rebases", "#9 against stable is opened"},
 	}
 	states := make([]*siblingState, len(beginnings))
 	for i, names := range beginnings {

@@ -127,6 +127,11 @@ func carryWorld() world {
 			{"b-app approves", "alice rebases", "alice forces back to the first head"},
 			{"alice rebases", "alice forces back to the first head", "b-app requests changes"},
 			{"alice rebases", "alice forces back to the first head", "alice rebases", "b-app requests changes"},
+			{"a-workflow starts", "a-workflow says no", "a-workflow ends as success", "alice rebases", "a-workflow starts"},
+			{
+				"b-app opens a thread", "b-app threads are resolved by bob", "alice retargets to " + partBase,
+				"b-app threads are opened again by bob", "alice retargets to " + mainBase, "a-workflow starts",
+			},
 		},
 		shows: []string{"carried", "again"},
 	}
