@@ -23,10 +23,10 @@
 //
 // The loop observes, decides, and makes it true. loop.Reconciler.reconcileOnce does so in the order of its lines:
 //
-//   - github.Forge.Observe reads GitHub: github.look.readPullAndPolicy, github.look.readHead, github.look.takeAnswers (texts are
-//     the query's; REST lists them before a pass), github.look.readMissing (what evidence.Missing says is still lacking).
-//     Each request goes through client.Client, which knows tokens, limits, retries and what has not changed. What comes
-//     back is a quorum.Snapshot, or an error that says when to try again; a half observation decides nothing.
+//   - github.Forge.Observe reads GitHub: github.look.readPullAndPolicy, github.look.readHead, github.look.reconcileSources (REST
+//     and GraphQL must agree), github.look.readMissing (what evidence.Missing says is still lacking). Each request goes
+//     through client.Client, which knows tokens, limits, retries and what has not changed. What comes back is a
+//     quorum.Snapshot, or an error that says when to try again; a half observation decides nothing.
 //   - evidence.Judge makes a quorum.Ballot of each reviewer. evidence.attemptView.textsFor lists its texts, each with the
 //     reason for which it does not count, if there is one (evidence.textView.newStatement: an edit by somebody else;
 //     evidence.textView.bindText: another head or attempt, and from when an author's own edit counts). review.Read says what a

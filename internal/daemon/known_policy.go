@@ -48,9 +48,11 @@ func (b *tenantBook) policyOf(at workkey.Key) knownPolicy {
 // reviewersTouches returns the touches without those of strangers' texts, as far as the policy is known: strangers' may
 // be many, and few are kept. People's commands are no strangers'.
 func (k knownPolicy) reviewersTouches(touches []quorum.Touch) []quorum.Touch {
+	if k.state != quorum.FileValid {
+		return touches
+	}
 	return slices.DeleteFunc(slices.Clone(touches), func(t quorum.Touch) bool {
 		isAuthor := func(r quorum.Reviewer) bool { return evidence.WroteBy(r, t.Author) }
-		return k.state == quorum.FileValid && t.Author != "" && t.Press == 0 && !t.Command &&
-			!slices.ContainsFunc(k.policy.Reviewers, isAuthor)
+		return t.Author != "" && t.Press == 0 && !t.Command && !slices.ContainsFunc(k.policy.Reviewers, isAuthor)
 	})
 }

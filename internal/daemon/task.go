@@ -131,9 +131,7 @@ func (t task) tellEvents() {
 	if head != "" || len(runs) > 0 {
 		t.forge.Expect(t.at.PR(), head, runs...)
 	}
-	isNoVote := func(touch quorum.Touch) bool { return touch.Event != "pull_request_review" || touch.Remark }
-	votes := slices.DeleteFunc(slices.Clone(t.touches), isNoVote) // first, for the last are kept where there are too many
-	t.forge.Hear(t.at.PR(), append(votes, t.known.reviewersTouches(t.touches)...)...)
+	t.forge.Hear(t.at.PR(), t.known.reviewersTouches(t.touches)...)
 }
 
 // runLoop has the loop observe a pull request, decide and write, and returns its look, when it wakes by our clock, and pokes of

@@ -4,12 +4,14 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -24,6 +26,18 @@ type alikeReader struct {
 	pr *quorum.PullRequest
 }
 
+// beginReadingElsewhere begins to read what other pull requests and the base tell.
+func beginReadingElsewhere(ctx context.Context, g group, l *look) {
+	if mayBeAlike(l) && (!evidence.IsCompared(&l.snap) || l.conversationRead) { // else the conversation may be read beside it
+		others, isRead := l.head.others, l.conversationRead
+		g.Go(func() error { return readAlike(ctx, l, others, isRead) })
+	}
+	isWorth := !l.f.client.Personal() || l.snap.PR.Stack.Trunk != "" // a status holds no record
+	if l.snap.PR.BaseRef != l.snap.PR.DefaultBranch && isWorth && l.willJudge() {
+		g.Go(func() error { return readGuards(ctx, l.read, l.policy, &l.snap, l.snap.PR.BaseRef) })
+	}
+}
+
 // mayBeAlike reports whether another pull request may have the same diff, and that was not read yet.
 func mayBeAlike(l *look) bool {
 	return l.mayInherit() && l.snap.PR.Diff.Lines != "" && l.snap.Alike == nil
@@ -31,8 +45,9 @@ func mayBeAlike(l *look) bool {
 
 // readAlike reads what our checks hold of other pull requests with the same diff: at the first look at a head and base
 // of those that may have it, later of those that had it and, until the check passes, of those that were not compared
-// and change as much. others are those that the conversation lists.
-func readAlike(ctx context.Context, l *look, others []sizedPull) error {
+// and change as much. others are those that the conversation lists. Before it was read, of more than maxAlike nothing
+// is compared, nor from a list that is too long: the next call does.
+func readAlike(ctx context.Context, l *look, others []sizedPull, isRead bool) error {
 	s := &l.snap
 	r := alikeReader{&l.before, &s.PR}
 	now := l.f.now().Add(s.Skew)
@@ -44,9 +59,18 @@ func readAlike(ctx context.Context, l *look, others []sizedPull) error {
 			pulls = append(pulls, r.notCompared(s, others, now)...)
 		}
 	} else {
-		pulls, err = r.readLikely(ctx, others)
-		pulls = slices.DeleteFunc(pulls, func(p quorum.PullRequest) bool { return !evidence.MayBeAlike(r.pr, &p, now) })
-		pulls = sameSizeFirst(pulls, others)
+		if !isRead {
+			others = nil // those of another head
+		}
+		if l.likely == nil {
+			isUnlike := func(p quorum.PullRequest) bool { return !evidence.MayBeAlike(r.pr, &p, now) }
+			l.likely, err = r.readLikely(ctx, others)
+			l.likely = slices.DeleteFunc(l.likely, isUnlike)
+		}
+		pulls = sameSizeFirst(l.likely, others)
+		if !isRead && (len(pulls) > maxAlike || errors.Is(err, client.ErrTooLong)) {
+			return nil
+		}
 		pulls = pulls[:min(len(pulls), maxAlike)]
 	}
 	if err != nil {
@@ -89,7 +113,7 @@ func (r alikeReader) notCompared(s *quorum.Snapshot, others []sizedPull, now tim
 }
 
 // readLikely reads the pull requests that changed last. The query knows this head, and so all that changed before it.
-// REST lists them where that does not tell how much they change.
+// REST lists them where the query was not read yet, or does not tell how much they change.
 func (r alikeReader) readLikely(ctx context.Context, queried []sizedPull) (all []quorum.PullRequest, err error) {
 	if slices.ContainsFunc(queried, func(o sizedPull) bool { return o.Additions+o.Deletions > 0 }) {
 		for i := range queried {

@@ -4,6 +4,7 @@ package github_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,31 +142,68 @@ func dismissedBy(who string) func(w *world) {
 	}
 }
 
-// The query shows the other pull requests, whatever event told of the head: REST's list is not read.
+// Where an event told of the head, the query shows the other pull requests, and REST's list is not read. It is where the query
+// comes after it; one that is too long to read then leaves the search to the query.
 func TestTheQueryShowsOtherPullRequests(t *testing.T) {
-	for name, head := range map[string]string{"told": "a1", "not told": "", "another told": "b1"} {
+	for name, c := range map[string]struct {
+		head  string // of which an event told
+		lists int
+	}{"told": {"a1", 0}, "not told": {"", 1}, "another told": {"b1", 1}} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
+				wire := &blind{path: "/acme/shop/pulls", answer: answerWith(http.StatusOK, "["+strings.Repeat(" ", 40<<20)+"]")}
 				lists := 0
-				wire := &blind{path: "/acme/shop/pulls", answer: func() *http.Response { lists++; return answerWith(http.StatusOK, "[]")() }}
 				w := newWorld(t, under(kimAndLee), func(s *setup) {
 					s.pull.Files = changing("round(sum)")
 					s.wire = func(next http.RoundTripper) http.RoundTripper { wire.next = next; return wire }
 				})
 				w.g.OpenPull(sandbox.PullSpec{Number: 6, Head: "b1", Files: changing("round(sum)")})
 				w.says(6, "kim[bot]", "CHANGES_REQUESTED")
-				if head != "" {
-					w.forge.Expect(w.pr, sandbox.SHA(head))
+				tooLong := wire.answer
+				wire.answer = func() *http.Response { lists++; return tooLong() }
+				if c.head != "" {
+					w.forge.Expect(w.pr, sandbox.SHA(c.head))
 				}
 				w.says(7, "lee[bot]", "APPROVED")
 				w.reads("failure", "kim objected on #6")
-				w.replica(setup{token: "ghs_x", now: time.Now, wire: func(next http.RoundTripper) http.RoundTripper { return wire }})
-				w.lookAt(7)
-				w.reads("failure", "kim objected on #6")
-				if lists > 0 {
-					t.Errorf("REST listed them %d times", lists)
+				if lists != c.lists {
+					t.Errorf("REST listed them %d times, want %d", lists, c.lists)
 				}
 			})
 		})
 	}
+}
+
+// Other pull requests are searched once for a head and its base, by whichever process; those that were found are read again.
+func TestOtherPullRequestsAreSearchedOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := setup{token: "ghs_x", now: time.Now}
+		w := newWorld(t, under(kimAndLee), func(s *setup) { s.pull.Files = changing("round(sum)") })
+		w.g.OpenPull(sandbox.PullSpec{Number: 6, Head: "b1", Files: changing("round(sum)")})
+		w.lookAt(6)
+		searched := func(want int, what string) {
+			t.Helper()
+			w.g.ForgetRequests()
+			w.lookAt(7)
+			got := 0
+			for _, r := range w.g.Requests() {
+				if r.Path == "/repos/acme/shop/pulls" && strings.Contains(r.Query, "sort=updated") {
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("%s: %d searches, want %d", what, got, want)
+			}
+		}
+		searched(1, "the first look")
+		w.says(6, "kim[bot]", "CHANGES_REQUESTED")
+		searched(0, "another look")
+		w.reads("failure", "kim objected on #6")
+		w.replica(s)
+		searched(0, "another process")
+		w.must(w.g.Retarget(7, "dev", "alice"))
+		searched(1, "another base")
+		w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
+		searched(1, "another head")
+	})
 }

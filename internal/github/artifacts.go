@@ -108,7 +108,7 @@ func (r uploadReader) endedAttempt(id int64) int {
 func (r uploadReader) readOfRun(ctx context.Context, u quorum.UploadName) (files []quorum.Upload, err error) {
 	path := r.repoPath("actions", "runs", strconv.FormatInt(u.Run, 10), "artifacts")
 	query := url.Values{"name": {u.Name}, "per_page": {"100"}}.Encode()
-	all, err := readPages[restArtifact](ctx, r.client, path+"?"+query, "artifacts")
+	all, err := readPages[restArtifact](ctx, r.client, nil, path+"?"+query, "artifacts")
 	if client.IsNotFound(err) {
 		return nil, nil // the run is gone: what was read of it stands in the record
 	}

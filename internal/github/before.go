@@ -44,16 +44,17 @@ type beforeReader struct {
 	pullReader
 	app   appIdentity
 	known *headBefore
+	left  headChecks // our checks on the head before, as they were read beside all else
 }
 
 // readLeft begins to read our checks on the head that the pull request has just left, as far as this process knows it,
 // beside all else.
 func (r *beforeReader) readLeft(ctx context.Context, g group, head string) {
-	if head == "" || r.client.Personal() || r.known.checks.head == head {
+	if head == "" || r.client.Personal() || r.left.head == head {
 		return
 	}
 	g.Go(func() (err error) {
-		r.known.checks, err = r.readOwnChecks(ctx, head)
+		r.left, err = r.readOwnChecks(ctx, head)
 		return err
 	})
 }
@@ -135,12 +136,17 @@ func (c conversation) hasNoCheckOfOurs(head string) bool {
 
 // readOwnChecks reads our checks on an earlier head, the newest first.
 func (r *beforeReader) readOwnChecks(ctx context.Context, head string) (own headChecks, err error) {
+	own.head = head
 	all, err := r.readChecks(ctx, head)
 	if client.IsNotFound(err) || client.IsUnprocessable(err) {
-		err = nil
+		return own, nil
 	}
-	own.head = head
-	own.checks, _ = splitChecks(r.app, r.pr, all)
+	for _, c := range all {
+		if check := c.toCheck(); isOwnCheck(r.app, r.pr, check.CheckRun) {
+			own.checks = append(own.checks, check)
+		}
+	}
+	slices.SortStableFunc(own.checks, newestCheckFirst)
 	return own, err
 }
 
@@ -156,7 +162,7 @@ func (c headChecks) records() (held []quorum.HeldRecord) {
 
 // readRecordOf takes over the newest record of our checks on an earlier head.
 func (r *beforeReader) readRecordOf(ctx context.Context, s *quorum.Snapshot, head string) (found bool, err error) {
-	own := r.known.checks
+	own := r.left
 	if own.head != head {
 		if own, err = r.readOwnChecks(ctx, head); err != nil {
 			return false, err
@@ -179,9 +185,7 @@ func (r *beforeReader) readLeftHeads(ctx context.Context, heads []string, checks
 	left := readEach(g, heads, func(head string) (l quorum.LeftHead, err error) {
 		l.SHA = head
 		if checks {
-			var all []restCheck
-			all, err = r.readChecks(ctx, head)
-			_, l.Checks = splitChecks(r.app, r.pr, all)
+			l.Checks, err = r.readOthersChecks(ctx, head)
 		}
 		if statuses && err == nil {
 			l.Statuses, err = r.readSortedStatuses(ctx, head)
@@ -189,6 +193,16 @@ func (r *beforeReader) readLeftHeads(ctx context.Context, heads []string, checks
 		return l, unlessGone(err)
 	})
 	return left, g.Wait()
+}
+
+func (r *beforeReader) readOthersChecks(ctx context.Context, head string) (others []quorum.CheckRun, err error) {
+	all, err := r.readChecks(ctx, head)
+	for _, c := range all {
+		if check := c.toCheck(); !isOwnCheck(r.app, r.pr, check.CheckRun) {
+			others = append(others, check.CheckRun)
+		}
+	}
+	return others, err
 }
 
 func (r *beforeReader) readSortedStatuses(ctx context.Context, head string) (sorted []quorum.Status, err error) {

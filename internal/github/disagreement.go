@@ -1,43 +1,26 @@
 package github
 
 import (
-	"maps"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A disagreement is what REST and GraphQL show differently of a pull request, as of the last look.
+// A disagreement is what REST and GraphQL told differently of a pull request at the last look.
 type disagreement struct {
-	mu    sync.Mutex // other workers look at it as a sibling of theirs
+	mu    sync.Mutex
 	head  string
-	since map[quorum.TextRef]time.Time // when each text was first found so; the zero one stands for the pull request itself
+	texts []int64
+	since time.Time // when the newest of them was first found
 }
 
-// of returns what is shown differently of a head, and since when.
-func (d *disagreement) of(head string) map[quorum.TextRef]time.Time {
+// note takes over what a look found of a head, and returns since when the newest of it has been so.
+func (d *disagreement) note(head string, texts []int64, now time.Time) (since time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.head != head {
-		return nil
+	if d.head != head || slices.ContainsFunc(texts, func(id int64) bool { return !slices.Contains(d.texts, id) }) {
+		d.since = now
 	}
-	return maps.Clone(d.since)
-}
-
-// note takes over what is shown differently of a head now, and returns since when: of late ones that was before, too.
-func (d *disagreement) note(head string, refs, late []quorum.TextRef, now time.Time) map[quorum.TextRef]time.Time {
-	known, since := d.of(head), map[quorum.TextRef]time.Time{}
-	for _, ref := range refs {
-		since[ref] = now
-	}
-	for _, ref := range late {
-		if since[ref] = now; !known[ref].IsZero() {
-			since[ref] = known[ref]
-		}
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.head, d.since = head, since
-	return maps.Clone(since)
+	d.head, d.texts = head, texts
+	return d.since
 }

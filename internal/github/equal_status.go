@@ -98,7 +98,7 @@ func (p *publication) equalStatusOnOlderHead(ctx context.Context, head, name str
 
 // readStatuses reads the statuses of the commit. Where GitHub refuses them there are none.
 func (e *equalStatus) readStatuses(ctx context.Context) error {
-	all, err := readPages[restStatus](ctx, e.p.f.client, e.path("commits", e.head, "statuses")+"?per_page=100", "")
+	all, err := readPages[restStatus](ctx, e.p.f.client, nil, e.path("commits", e.head, "statuses")+"?per_page=100", "")
 	if err != nil && !client.IsForbidden(err) && !client.IsNotFound(err) && !client.IsUnprocessable(err) {
 		return err
 	}

@@ -76,7 +76,7 @@ func (l *look) expectedPlan() readPlan {
 	if sc.left = ""; told != "" && told != l.mem.head {
 		sc.left = l.mem.head
 	}
-	sc.conversation = sc.judged && (l.mem.head != sc.head || l.conversationDue())
+	sc.conversation = sc.judged && l.needsConversation(sc)
 	return sc
 }
 
@@ -84,6 +84,12 @@ func (l *look) expectedPlan() readPlan {
 func (m *memory) wasHead(head string) bool {
 	return head == m.previousHead || m.conversation.commit(head).sha != "" ||
 		slices.ContainsFunc(m.conversation.timeline, func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && e.From == head })
+}
+
+// needsConversation reports whether the conversation will be needed, as far as that can be known before anything is
+// read.
+func (l *look) needsConversation(sc readPlan) bool {
+	return !l.mem.readSerially && (l.since.came || l.mem.head != sc.head || l.conversationDue())
 }
 
 // dropStaleReads drops what was read for another plan than the actual one.
@@ -103,6 +109,7 @@ func (l *look) dropStaleReads(was readPlan) {
 		l.head.drop(partConversation)
 	}
 	if l.watched != nil && l.watched.authorsDigest() != reviewerSet(l.policy.Reviewers).authorsDigest() {
-		l.head.drop(partTexts | partConversation) // words of a new one may be missing
+		l.head.drop(partReviews | partComments | partConversation) // words of a new one may be missing
 	}
+	l.siblingsKnown = l.head.has(partConversation) && l.head.conversation.siblingsKnown
 }

@@ -231,9 +231,9 @@ func TestRequestsOfAFirstSight(t *testing.T) {
 		identity      func(*setup)
 		reads, writes int // reads over REST; a query comes beside them
 	}{
-		"an App":   {func(*setup) {}, 5, 1},
-		"a job":    {asJob, 7, 2},   // and statuses, once more before one is written beside the check: that is answered 304
-		"a person": {asCarol, 7, 1}, // statuses, and who that is
+		"an App":   {func(*setup) {}, 6, 1},
+		"a job":    {asJob, 8, 2},   // and statuses, once more before one is written beside the check: that is answered 304
+		"a person": {asCarol, 8, 1}, // statuses, and who that is
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -445,6 +445,7 @@ func (w *world) last7() int64 {
 func TestExpectIsWholeOrNothing(t *testing.T) {
 	for _, path := range []string{
 		"/pulls/7", "/contents/.github/review-coordinator.yml", "/commits/*/check-runs", "/pulls/7/files", "/actions/runs",
+		"/pulls/7/reviews",
 	} {
 		for _, fault := range []sandbox.Fault{
 			{Kind: sandbox.FaultAnswer, Status: 502},
@@ -597,7 +598,7 @@ func TestAPolicyBehindALinkIsAskedForEachTime(t *testing.T) {
 	}
 }
 
-// What a conversation says of the policy once, because it lags, says nothing of the looks to come: neither
+// What a conversation says of the policy once, because it failed or lags, says nothing of the looks to come: neither
 // that the file need not be asked for, nor that it must be, after all else.
 func TestTheConversationMayErrAboutThePolicy(t *testing.T) {
 	const lag, none = `"policy":{"oid":"e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1"}`, `"policy":null`
@@ -606,10 +607,11 @@ func TestTheConversationMayErrAboutThePolicy(t *testing.T) {
 		reads []int    // of contents
 		deep  []int    // requests in series
 	}{
-		"true":  {says: []string{"", ""}, reads: []int{0, 0}, deep: []int{1, 1}},
-		"a lag": {says: []string{lag, "", ""}, reads: []int{1, 1, 0}, deep: []int{2, 1, 1}},
-		"a gap": {says: []string{none, "", ""}, reads: []int{1, 1, 0}, deep: []int{2, 1, 1}},
-		"never": {says: []string{none, none, none}, reads: []int{1, 1, 1}, deep: []int{2, 1, 1}},
+		"true":     {says: []string{"", ""}, reads: []int{0, 0}, deep: []int{1, 1}},
+		"not read": {says: []string{nothing, ""}, reads: []int{1, 0}, deep: []int{3, 1}},
+		"a lag":    {says: []string{lag, "", ""}, reads: []int{1, 1, 0}, deep: []int{2, 1, 1}},
+		"a gap":    {says: []string{none, "", ""}, reads: []int{1, 1, 0}, deep: []int{2, 1, 1}},
+		"never":    {says: []string{none, none, none}, reads: []int{1, 1, 1}, deep: []int{2, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -661,6 +663,9 @@ func TestThePolicyIsReadBesideAllElse(t *testing.T) {
 	}
 }
 
+// nothing is an answer that knows no pull request.
+const nothing = `{"data":{"repository":null}}`
+
 // overheard keeps what is asked by GraphQL, and may say something else of the policy than GitHub.
 type overheard struct {
 	next    http.RoundTripper
@@ -690,6 +695,9 @@ func (o *overheard) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	said := ofPolicy.ReplaceAll(answer, []byte(o.says))
+	if o.says == nothing {
+		said = []byte(nothing)
+	}
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(said)), int64(len(said))
 	return resp, nil
 }

@@ -119,7 +119,7 @@ func (f *Forge) CheckID(pr quorum.PR) (id int64, page string) {
 
 // PullsOf returns the open pull requests whose head is sha; a fork's too, which events do not name.
 func (f *Forge) PullsOf(ctx context.Context, owner, repo, sha string) (prs []quorum.PR, err error) {
-	pulls, err := readPages[restPull](ctx, f.client, client.RepoPath(owner, repo, "commits", sha, "pulls")+"?per_page=100", "")
+	pulls, err := readPages[restPull](ctx, f.client, nil, client.RepoPath(owner, repo, "commits", sha, "pulls")+"?per_page=100", "")
 	for _, p := range pulls {
 		if p.State == "open" && p.Head.SHA == sha {
 			prs = append(prs, quorum.PR{Owner: owner, Repo: repo, Number: p.Number})
@@ -170,18 +170,4 @@ func (f *Forge) warnOfUnshownStatuses(pr quorum.PR) {
 // writesAsJob reports whether the forge writes with a job's GITHUB_TOKEN.
 func (f *Forge) writesAsJob() bool {
 	return f.app.KnownSlug() == quorum.ActionsApp && !f.client.Personal()
-}
-
-// knownAccount is the account as which f writes; zero while it is not known.
-func knownAccount(f *Forge) quorum.Account {
-	slug := f.app.KnownSlug()
-	switch {
-	case f.client.Personal():
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		return f.me
-	case slug == "":
-		return quorum.Account{}
-	}
-	return quorum.Account{Login: slug + "[bot]", Bot: true}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -18,15 +19,19 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// One GraphQL query shows reviews and comments with their last editors, threads and who resolved them, the timeline in
+// One GraphQL query tells what REST does not: threads and who resolved them, who edited a text last, the timeline in
 // one list, when the head's check suites were created, on which earlier commits a check of ours stands, and which blob
-// the policy file is. Reviews stand before their threads: of a review that is shown no thread must be missing.
+// the policy file is. It also says what REST says, bodies included, so that answers of the two that were read side by
+// side can be told to belong together. Reviews stand before their threads: of a review that is shown no thread must be
+// missing.
 //
 // It costs one point of the hour's, or two where there are many threads: GitHub counts the requests that its
 // connections would take, each as often as the pages above it have entries, divides by a hundred and rounds. Source:
 // "Rate limits and query limits for the GraphQL API".
 
-const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $left: GitObjectID!, $policy: String!, $commitsPerPage: Int!, $words: Boolean!, $textsPerPage: Int!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+// @words and @comment-words stand where texts' words are asked for, and @commits for [evidence.ListedCommits], see
+// [queryOfConversation].
+const conversationTemplate = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $left: GitObjectID!, $policy: String!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
     policy: object(expression: $policy) { oid }
     defaultBranchRef { name target { oid } }
@@ -52,80 +57,58 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
       potentialMergeCommit { oid }
       labels(first: 100) { nodes { name } }
       reviewRequests(first: 1) { totalCount }
-      ...lists
-      commits(last: $commitsPerPage) { totalCount nodes { commit {
+      reviews(first: 100, after: $reviews) {
+        pageInfo { hasNextPage endCursor }
+        nodes { id fullDatabaseId @words lastEditedAt author { ...who } editor { ...who } }
+      }
+      reviewThreads(first: $threadsPerPage, after: $threads) {
+        pageInfo { hasNextPage endCursor }
+        nodes {
+          isResolved isOutdated path line originalLine
+          resolvedBy { __typename login databaseId }
+          comments(first: 1) { nodes {
+            id fullDatabaseId @words createdAt lastEditedAt url
+            author { ...who } editor { ...who }
+            originalCommit { oid }
+            pullRequestReview { fullDatabaseId }
+          } }
+        }
+      }
+      comments(first: 100, after: $comments) {
+        pageInfo { hasNextPage endCursor }
+        nodes {
+          id fullDatabaseId @comment-words createdAt updatedAt lastEditedAt authorAssociation url author { ...who } editor { ...who }
+        }
+      }
+      timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
+        pageInfo { hasNextPage endCursor }
+        nodes {
+          __typename
+          ... on BaseRefChangedEvent { createdAt actor { ...who } previousRefName currentRefName }
+          ... on AutomaticBaseChangeSucceededEvent { createdAt actor { ...who } oldBase newBase }
+          ... on HeadRefForcePushedEvent { createdAt actor { ...who } beforeCommit { oid } afterCommit { oid } }
+          ... on ReopenedEvent { createdAt actor { ...who } }
+          ... on ClosedEvent { createdAt actor { ...who } }
+          ... on ReadyForReviewEvent { createdAt actor { ...who } }
+          ... on ConvertToDraftEvent { createdAt actor { ...who } }
+          ... on ReviewRequestedEvent { createdAt actor { ...who } requestedReviewer { __typename ... on User { login databaseId } ... on Bot { login databaseId } } }
+          ... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } }
+        }
+      }
+      commits(last: @commits) { totalCount nodes { commit {
         oid
         checkSuites(first: 5) { pageInfo { hasNextPage } nodes { ...suite } }
       } } }
     }
   }
 }
-` + suiteFragment + listsFragment
-
-// listsQuery is the next page of the lists of conversationQuery that strangers can make long.
-const listsQuery = `query($owner: String!, $name: String!, $number: Int!, $words: Boolean!, $textsPerPage: Int!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
-  repository(owner: $owner, name: $name) { pullRequest(number: $number) { headRefOid ...lists } }
-}
-` + listsFragment
-
-const listsFragment = `fragment lists on PullRequest {
-  reviews(first: $textsPerPage, after: $reviews) {
-    pageInfo { hasNextPage endCursor }
-    nodes { ...review }
-  }
-  reviewThreads(first: $threadsPerPage, after: $threads) {
-    pageInfo { hasNextPage endCursor }
-    nodes {
-      isResolved isOutdated path line originalLine
-      resolvedBy { __typename login databaseId }
-      comments(first: 1) { nodes { ...remark } }
-    }
-  }
-  comments(first: $textsPerPage, after: $comments) {
-    pageInfo { hasNextPage endCursor }
-    nodes { ...comment }
-  }
-  timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
-    pageInfo { hasNextPage endCursor }
-    nodes {
-      __typename
-      ... on BaseRefChangedEvent { createdAt actor { ...who } previousRefName currentRefName }
-      ... on AutomaticBaseChangeSucceededEvent { createdAt actor { ...who } oldBase newBase }
-      ... on HeadRefForcePushedEvent { createdAt actor { ...who } beforeCommit { oid } afterCommit { oid } }
-      ... on ReopenedEvent { createdAt actor { ...who } }
-      ... on ClosedEvent { createdAt actor { ...who } }
-      ... on ReadyForReviewEvent { createdAt actor { ...who } }
-      ... on ConvertToDraftEvent { createdAt actor { ...who } }
-      ... on ReviewRequestedEvent { createdAt actor { ...who } requestedReviewer { __typename ... on User { login databaseId } ... on Bot { login databaseId } } }
-      ... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } }
-    }
-  }
-}
-` + textFragments
-
-// wordsQuery tells texts by their nodes.
-const wordsQuery = `query($ids: [ID!]!, $words: Boolean!) { nodes(ids: $ids) { __typename ...review ...remark ...comment } }
-` + textFragments
-
-const textFragments = `fragment review on PullRequestReview {
-  id fullDatabaseId body @include(if: $words) state submittedAt updatedAt lastEditedAt authorAssociation url
-  author { ...who } editor { ...who } commit { oid }
-}
-fragment remark on PullRequestReviewComment {
-  id fullDatabaseId body @include(if: $words) createdAt lastEditedAt url author { ...who } editor { ...who }
-  originalCommit { oid } pullRequestReview { fullDatabaseId }
-}
-fragment comment on IssueComment {
-  id fullDatabaseId body @include(if: $words) createdAt updatedAt lastEditedAt authorAssociation url
-  author { ...who } editor { ...who }
-}
+` + suiteFragment + `
 fragment who on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }`
 
 const suiteFragment = `fragment suite on CheckSuite {
   createdAt workflowRun { databaseId }
   checkRuns(first: 2, filterBy: {checkName: $check}) { pageInfo { hasNextPage } nodes { name status conclusion externalId } }
-}
-`
+}`
 
 // commitsQuery tells what the commits of a pull request carry, the newest first, for three points each fifty of them.
 const commitsQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $before: String) {
@@ -141,11 +124,37 @@ const commitsQuery = `query($owner: String!, $name: String!, $number: Int!, $che
 }
 ` + suiteFragment
 
-// maxQueries bounds the pages of one answer, those that took too long among them.
-const maxQueries = 2 * maxPages
-
 // fewThreads is how many threads are asked for where no more are known.
 const fewThreads = 30
+
+// Which words the conversation is asked for. Anybody can leave comments as long as GitHub takes them, so that an answer
+// is longer than is read: then it is asked for again with fewer words, and those of reviewers one by one.
+const (
+	allWords     = iota
+	reviewsWords // no comment's
+	noWords
+)
+
+// queryOfConversation is the query that asks for those words.
+func queryOfConversation(words int) string {
+	ofReviews, ofComments := "body", "body"
+	if words != allWords {
+		ofComments = ""
+	}
+	if words == noWords {
+		ofReviews = ""
+	}
+	return strings.NewReplacer("@words", ofReviews, "@comment-words", ofComments, "@commits", strconv.Itoa(evidence.ListedCommits)).
+		Replace(conversationTemplate)
+}
+
+// bodiesQuery tells the words of texts, where the conversation without strangers' was too long.
+const bodiesQuery = `query($ids: [ID!]!) {
+  nodes(ids: $ids) { id ... on IssueComment { body } ... on PullRequestReview { body } ... on PullRequestReviewComment { body } }
+}`
+
+// bodiesPerQuery is how many texts bodiesQuery is asked for at once, each of 262,144 bytes at most.
+const bodiesPerQuery = 5
 
 const authorsQuery = `query($owner: String!, $name: String!, $number: Int!, $commits: String) {
   repository(owner: $owner, name: $name) {
@@ -221,25 +230,19 @@ type graphPage struct {
 	Start       string `json:"startCursor"`
 }
 
-// graphText is a review or a comment.
-type graphText struct {
-	Type     string      `json:"__typename"` // where it was asked for by its node
-	Node     string      `json:"id"`
-	ID       bigID       `json:"fullDatabaseId"`
-	Body     *string     `json:"body"` // nil: words were not asked for
-	Edited   time.Time   `json:"lastEditedAt"`
-	Relation string      `json:"authorAssociation"`
-	URL      string      `json:"url"`
-	Author   *graphActor `json:"author"`
-	Editor   *graphActor `json:"editor"`
+type graphEdit struct {
+	Node    string      `json:"id"`
+	ID      bigID       `json:"fullDatabaseId"`
+	Updated time.Time   `json:"updatedAt"`
+	Edited  time.Time   `json:"lastEditedAt"`
+	Author  *graphActor `json:"author"`
+	Editor  *graphActor `json:"editor"`
+	Body    string      `json:"body"`
 
-	Created time.Time `json:"createdAt"` // of a comment
-	Updated time.Time `json:"updatedAt"`
-
-	// Of a review.
-	State     string    `json:"state"`
-	Submitted time.Time `json:"submittedAt"`
-	Commit    graphOID  `json:"commit"`
+	// Of a comment.
+	Created  time.Time `json:"createdAt"`
+	Relation string    `json:"authorAssociation"`
+	URL      string    `json:"url"`
 }
 
 type graphThread struct {
@@ -251,8 +254,15 @@ type graphThread struct {
 	ResolvedBy   *graphActor `json:"resolvedBy"`
 	Comments     struct {
 		Nodes []struct {
-			graphText
-			Original graphOID `json:"originalCommit"`
+			Node     string      `json:"id"`
+			ID       bigID       `json:"fullDatabaseId"`
+			Body     string      `json:"body"`
+			Created  time.Time   `json:"createdAt"`
+			Edited   time.Time   `json:"lastEditedAt"`
+			URL      string      `json:"url"`
+			Author   *graphActor `json:"author"`
+			Editor   *graphActor `json:"editor"`
+			Original graphOID    `json:"originalCommit"`
 			Review   struct {
 				ID bigID `json:"fullDatabaseId"`
 			} `json:"pullRequestReview"`
@@ -333,8 +343,8 @@ type graphPull struct {
 	Merge    *graphOID        `json:"potentialMergeCommit"`
 
 	Threads  graphConnection[graphThread] `json:"reviewThreads"`
-	Comments graphConnection[graphText]   `json:"comments"`
-	Reviews  graphConnection[graphText]   `json:"reviews"`
+	Comments graphConnection[graphEdit]   `json:"comments"`
+	Reviews  graphConnection[graphEdit]   `json:"reviews"`
 	Timeline graphConnection[graphEvent]  `json:"timelineItems"`
 	Commits  graphConnection[graphCommit] `json:"commits"`
 
@@ -408,11 +418,9 @@ type conversation struct {
 	tip           string // of the default branch
 	draft         bool
 	closed        bool
-	asked         time.Time        // when it was read, by GitHub's clock
-	keptFor       untrusted.Digest // the reviewers whose long words it holds
 	threads       []quorum.Thread
-	remarks       map[int64]untrusted.Digest // the words of reviewers' threads
-	texts         shownTexts
+	commentEdits  map[int64]lastEdit // of comments and reviews: their ids are of different sequences, and so are the maps
+	reviewEdits   map[int64]lastEdit
 	timeline      []quorum.Event
 	pushed        time.Time       // creation of the head's first check suite that our own check did not bring; zero without one
 	arrived       time.Time       // creation of the head's first check suite; zero without one
@@ -426,11 +434,21 @@ type conversation struct {
 // A conversationAnswer is what the query answers, once.
 type conversationAnswer struct {
 	conversation
-	blob       string // which stands at the policy's path on the default branch; "": none does, or it is not known
-	pull       pullFacts
-	others     []sizedPull // the pull requests that changed last, this one too
-	leftShared *bool       // whether another open pull request has the head that was left; nil: that is not known
-	wordless   []string    // the nodes of texts whose words are lacking
+	blob          string // which stands at the policy's path on the default branch; "": none does, or it is not known
+	pull          pullFacts
+	others        []sizedPull   // the pull requests that changed last, this one too
+	leftShared    *bool         // whether another open pull request has the head that was left; nil: that is not known
+	comments      []restComment // as REST lists them
+	commentsKnown bool          // comments are all, with their words
+}
+
+// lastEdit is who changed a text last.
+type lastEdit struct {
+	updated, edited time.Time
+	editor          quorum.Account
+	author          quorum.Account
+	body            untrusted.Digest
+	bodyKnown       bool // body was read: a stranger's is not where they are too long
 }
 
 // earlierCommit is an earlier commit with what it carries.
@@ -452,187 +470,140 @@ func (c conversation) commit(sha string) earlierCommit {
 	return earlierCommit{}
 }
 
-// words are the text's, as far as they are there.
-func (t *graphText) words() string {
-	if t.Body == nil {
-		return ""
+func (e graphEdit) lastEdit() lastEdit {
+	return lastEdit{
+		updated: e.Updated,
+		edited:  e.Edited,
+		editor:  e.Editor.account(),
+		author:  e.Author.account(),
+		body:    untrusted.DigestOf(e.Body),
 	}
-	return *t.Body
 }
 
-// toText shows the text with its last editor.
-func (t *graphText) toText(kind quorum.TextKind, kept keptWords) shownText {
-	shown := newShownText(quorum.Text{
-		TextRef: quorum.TextRef{Kind: kind, ID: int64(t.ID)}, Author: t.Author.user().account(), Body: t.words(),
-		At: laterOf(t.Created, t.Submitted), Edited: t.Edited, Editor: t.Editor.account(),
-		Commit: t.Commit.OID, State: t.State, Member: isMember(t.Relation), URL: t.URL,
-	}, laterOf(t.Created, t.Updated), kept)
-	shown.changed = laterOf(laterOf(shown.At, t.Updated), t.Edited)
-	return shown
-}
-
-// readConversation asks the query, page by page. Words that are too long for a page it reads apart from the texts that
-// have them, now and later, unless known has them. Of a page for which GitHub takes too long it asks for a quarter, once,
-// for that may be a fault of GitHub's own. Even if the head is another one it tells which blob stands at policy on the
-// default branch. Of words it keeps those that kept says. HEAD is that branch, whatever else is called so (gitrevisions(7)).
+// readConversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy
+// on the default branch. left is a head that the pull request may have left, or "". Of words it keeps those that
+// watched keeps. HEAD is that branch, whatever else is called so (gitrevisions(7)).
 func (r pullReader) readConversation(
-	ctx context.Context, sc readPlan, policy string, kept keptWords, known conversation,
+	ctx context.Context,
+	head, left, check, policy string,
+	watched reviewerSet,
 ) (c conversationAnswer, err error) {
 	c.conversation = conversation{
-		head: sc.head, check: sc.check, external: report.ExternalID(r.pr), keptFor: kept.authorsDigest(), texts: shownTexts{},
-		remarks: map[int64]untrusted.Digest{},
+		head:         head,
+		check:        check,
+		external:     report.ExternalID(r.pr),
+		commentEdits: map[int64]lastEdit{},
+		reviewEdits:  map[int64]lastEdit{},
 	}
+	c.commentsKnown = true
 	vars := map[string]any{
 		"owner":          r.pr.Owner,
 		"name":           r.pr.Repo,
 		"number":         r.pr.Number,
-		"check":          sc.check,
-		"head":           sc.head,
-		"left":           cmp.Or(sc.left, sc.head),
+		"check":          check,
+		"head":           head,
+		"left":           cmp.Or(left, head),
 		"policy":         "HEAD:" + policy,
-		"commitsPerPage": evidence.ListedCommits,
+		"threadsPerPage": cmp.Or(r.texts.threads, fewThreads),
 	}
-	query, size, hasTimedOut := conversationQuery, cmp.Or(r.texts.queried, fullPage), false
-	for range maxQueries {
-		vars["words"], vars["textsPerPage"] = !r.texts.apart, size
-		vars["threadsPerPage"] = min(cmp.Or(r.texts.threads, fewThreads), size)
-		repo, err := r.askGraphQL(ctx, query, vars)
-		switch {
-		case errors.Is(err, client.ErrTooLong) && !r.texts.apart:
-			r.texts.apart = true
-			continue
-		case client.IsUnreachable(err) && size > 1 && !hasTimedOut:
-			size, hasTimedOut = max(size/4, 1), true
-			continue
-		case err != nil:
+	wordless := wordlessTexts{}
+	for page := range maxPages {
+		repo, err := r.askGraphQL(ctx, queryOfConversation(r.texts.words), vars)
+		for errors.Is(err, client.ErrTooLong) && r.texts.words != noWords {
+			r.texts.words++
+			repo, err = r.askGraphQL(ctx, queryOfConversation(r.texts.words), vars)
+		}
+		if err != nil {
 			return c, err
 		}
 		p := repo.Pull
-		if query == conversationQuery {
-			c.blob = repo.Policy.OID // for this head or another
-		}
-		if p.Head != sc.head {
+		c.blob = repo.Policy.OID // the newest page counts, for this head or another
+		if p.Head != head {
 			return c, moved{"the head of " + r.pr.String() + " moved"}
 		}
-		c.takeThreads(p.Threads.Nodes, kept)
-		c.takeTexts(quorum.TextComment, p.Comments.Nodes, kept, known)
-		c.takeTexts(quorum.TextReview, p.Reviews.Nodes, kept, known)
+		bodies := r.texts.words != noWords
+		c.takeThreads(p.Threads.Nodes, watched, bodies, wordless)
+		takeEdits(c.commentEdits, p.Comments.Nodes, watched, r.texts.words == allWords, wordless)
+		c.takeComments(p.Comments.Nodes, watched, r.texts.words == allWords)
+		takeEdits(c.reviewEdits, p.Reviews.Nodes, watched, bodies, wordless)
 		c.takeTimeline(p.Timeline.Nodes)
-		if !hasTimedOut {
-			size = min(4*size, fullPage)
-		}
-		if query == conversationQuery {
-			r.texts.queried = size
-			c.takeFirstPage(repo, sc.left, r.pr)
+		if page == 0 {
+			c.tip, c.pull = repo.Default.Target.OID, p.facts(repo.Default.Name)
+			c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
+			c.readCommits(p.Commits.Nodes)
+			if c.moreSuites = repo.Commit == nil || repo.Commit.Suites.Page.HasNext; repo.Commit != nil {
+				c.readSuites(repo.Commit.Suites.Nodes)
+			}
+			c.readSiblings(repo, r.pr)
+			c.others = repo.Pulls.Nodes
+			for i := range c.others {
+				c.others[i].sameSize = c.others[i].changeSize == p.changeSize
+			}
+			c.leftShared = repo.leftShared(left, r.pr)
 		}
 		more := advanceCursor(vars, "threads", p.Threads.Page)
 		if more {
-			r.texts.threads = fullPage
+			r.texts.threads = 100
+			vars["threadsPerPage"] = r.texts.threads
 		}
 		more = advanceCursor(vars, "comments", p.Comments.Page) || more
 		more = advanceCursor(vars, "reviews", p.Reviews.Page) || more
 		more = advanceCursor(vars, "timeline", p.Timeline.Page) || more
 		if !more {
 			sort.SliceStable(c.timeline, func(i, j int) bool { return c.timeline[i].At.Before(c.timeline[j].At) })
-			return c, c.readWords(ctx, r, kept)
-		}
-		query = listsQuery
-		for _, ofFirst := range []string{"check", "head", "left", "policy", "commitsPerPage"} {
-			delete(vars, ofFirst)
+			return c, r.readBodies(ctx, wordless)
 		}
 	}
-	return c, fmt.Errorf("the conversation of %s takes %d queries, or %w", r.pr, maxQueries, errNoEnd)
+	return c, fmt.Errorf("the conversation of %s %w", r.pr, errNoEnd)
 }
 
-// takeFirstPage takes what the first page alone shows.
-func (c *conversationAnswer) takeFirstPage(repo *graphRepo, left string, pr quorum.PR) {
-	p := repo.Pull
-	c.tip, c.pull = repo.Default.Target.OID, p.facts(repo.Default.Name)
-	c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
-	c.readCommits(p.Commits.Nodes)
-	if c.moreSuites = repo.Commit == nil || repo.Commit.Suites.Page.HasNext; repo.Commit != nil {
-		c.readSuites(repo.Commit.Suites.Nodes)
-	}
-	c.readSiblings(repo, pr)
-	c.others = repo.Pulls.Nodes
-	for i := range c.others {
-		c.others[i].sameSize = c.others[i].changeSize == p.changeSize
-	}
-	c.leftShared = repo.leftShared(left, pr)
-}
+// wordlessTexts are reviewers' texts that came without their words: by node, what takes these.
+type wordlessTexts map[string]func(body string)
 
-// takeTexts adds texts of a page. Of one without words it notes that, unless known has them.
-func (c *conversationAnswer) takeTexts(kind quorum.TextKind, page []graphText, kept keptWords, known conversation) {
-	for i := range page {
-		t := page[i].toText(kind, kept)
-		switch was := known.texts[t.TextRef]; {
-		case page[i].Body != nil:
-		case known.keptFor == c.keptFor && was.isSettled(t, known.asked):
-			if t.Body, t.sum = was.Body, was.sum; kept.mayBeOurs(t.Author) {
-				t.told = was.told
-			}
-		default:
-			c.wordless = append(c.wordless, page[i].Node)
-		}
-		c.texts.noteText(t)
-	}
-}
-
-// takeThreads adds threads of a page. Of those without words it notes reviewers', for others' words count for nothing.
-func (c *conversationAnswer) takeThreads(page []graphThread, kept keptWords) {
+// takeThreads adds threads of a page. bodies says that it has texts' words.
+func (c *conversation) takeThreads(page []graphThread, watched reviewerSet, bodies bool, wordless wordlessTexts) {
 	for _, shown := range page {
 		if len(shown.Comments.Nodes) == 0 {
 			continue
 		}
 		t := shown.toThread()
-		switch first := &shown.Comments.Nodes[0]; {
-		case !kept.mayBeReviewers(t.Author):
-		case first.Body == nil:
-			c.wordless = append(c.wordless, first.Node)
-		default:
-			c.remarks[t.ID] = untrusted.DigestOf(t.Body)
+		t.Body = watched.keptBody(t.Author, t.Body)
+		if i := len(c.threads); !bodies && watched.includes(t.Author) {
+			wordless[shown.Comments.Nodes[0].Node] = func(body string) { c.threads[i].Body = body }
 		}
-		t.Body = kept.keptBody(t.Author, t.Body)
 		c.threads = append(c.threads, t)
 	}
 }
 
-// readWords reads the texts whose words are lacking once more, as one answer shows them, by ever fewer where that is too
-// long.
-func (c *conversationAnswer) readWords(ctx context.Context, r pullReader, kept keptWords) error {
-	for size := fullPage; len(c.wordless) > 0; {
-		some := c.wordless[:min(size, len(c.wordless))]
-		var answer struct {
-			Nodes []graphText `json:"nodes"`
-		}
-		err := r.client.GraphQL(ctx, wordsQuery, map[string]any{"ids": some, "words": true}, &answer)
-		if errors.Is(err, client.ErrTooLong) && size > 1 {
-			size /= shortPage
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		for i := range answer.Nodes {
-			switch t := &answer.Nodes[i]; t.Type {
-			case "IssueComment":
-				c.texts.noteText(t.toText(quorum.TextComment, kept))
-			case "PullRequestReview":
-				c.texts.noteText(t.toText(quorum.TextReview, kept))
-			case "PullRequestReviewComment":
-				c.remarks[int64(t.ID)] = untrusted.DigestOf(t.words())
-				for k := range c.threads {
-					if of := &c.threads[k]; of.ID == int64(t.ID) {
-						of.Body, of.Edited, of.Editor = t.words(), !t.Edited.IsZero(), t.Editor.account()
-					}
-				}
-			default:
-				return moved{"a text of " + r.pr.String() + " was deleted"}
+// takeEdits adds the last edits of texts of a page. bodies says that it has their words.
+func takeEdits(into map[int64]lastEdit, page []graphEdit, watched reviewerSet, bodies bool, wordless wordlessTexts) {
+	for _, e := range page {
+		id, last := int64(e.ID), e.lastEdit()
+		last.bodyKnown = bodies
+		into[id] = last
+		if !bodies && watched.includes(last.author) {
+			wordless[e.Node] = func(body string) {
+				last.body, last.bodyKnown = untrusted.DigestOf(body), true
+				into[id] = last
 			}
 		}
-		c.wordless = c.wordless[len(some):]
 	}
-	return nil
+}
+
+// takeComments adds comments of a page. bodies says that it has their words.
+func (c *conversationAnswer) takeComments(page []graphEdit, watched reviewerSet, bodies bool) {
+	if c.commentsKnown = c.commentsKnown && bodies; !c.commentsKnown {
+		c.comments = nil
+		return
+	}
+	for i := range page {
+		e := &page[i]
+		comment := restComment{
+			ID: int64(e.ID), User: e.Author.user(), Body: e.Body, Created: e.Created, Updated: e.Updated, URL: e.URL, Relation: e.Relation,
+		}
+		comment.keepWords(watched)
+		c.comments = append(c.comments, comment)
+	}
 }
 
 // takeTimeline adds events of a page.
@@ -646,6 +617,32 @@ func (c *conversation) takeTimeline(page []graphEvent) {
 			})
 		}
 	}
+}
+
+// readBodies hands the words of texts to those who wait for them. One that was deleted meanwhile is an error, after
+// which a look is taken again.
+func (r pullReader) readBodies(ctx context.Context, wordless wordlessTexts) error {
+	for nodes := range slices.Chunk(slices.Sorted(maps.Keys(wordless)), bodiesPerQuery) {
+		var answer struct {
+			Nodes []*struct {
+				Node string `json:"id"`
+				Body string `json:"body"`
+			} `json:"nodes"`
+		}
+		if err := r.client.GraphQL(ctx, bodiesQuery, map[string]any{"ids": nodes}, &answer); err != nil {
+			return err
+		}
+		words := map[string]string{}
+		for _, n := range answer.Nodes {
+			if n != nil {
+				words[n.Node] = n.Body
+			}
+		}
+		for _, node := range nodes {
+			wordless[node](words[node])
+		}
+	}
+	return nil
 }
 
 // facts returns the facts as GraphQL shows them.
@@ -725,7 +722,7 @@ func (t graphThread) toThread() quorum.Thread {
 		line = t.OriginalLine
 	}
 	return quorum.Thread{
-		ID: int64(c.ID), Review: int64(c.Review.ID), Author: c.Author.account(), Body: c.words(),
+		ID: int64(c.ID), Review: int64(c.Review.ID), Author: c.Author.account(), Body: c.Body,
 		Path: t.Path, Line: line, Commit: c.Original.OID, At: c.Created,
 		Edited: !c.Edited.IsZero(), Editor: c.Editor.account(),
 		Resolved: t.Resolved, ResolvedBy: t.ResolvedBy.account(), Outdated: t.Outdated, URL: c.URL,

@@ -6,7 +6,6 @@ package github
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -17,8 +16,7 @@ type knownPull struct {
 	changedFiles int    // changed_files
 	lines        int    // additions and deletions
 	label        string // "owner:branch" of the head
-	updated      time.Time
-	differs      bool // GraphQL shows it otherwise: it is read over REST at each look
+	differs      bool   // GraphQL shows it otherwise: it is read over REST at each look
 }
 
 // pullFacts are what REST and GraphQL both tell of a pull request. Of requested reviewers, whose names not every token
@@ -50,11 +48,5 @@ func joinSorted(names []string) string {
 // late, and only its own event tells; and without an event REST's answer costs nothing. That a pull request has become
 // a layer of a stack, REST alone tells.
 func (k *knownPull) isSpared(sc readPlan, since eventsSince) bool {
-	isBeside := since.came && since.beside && !since.within
-	return isBeside && sc.conversation && k.Head == sc.head && k.BaseRef == k.DefaultBranch && !k.differs
-}
-
-// showsPull reports whether c shows what became of a pull request.
-func (c *conversation) showsPull(pr *quorum.PullRequest) bool {
-	return c.base == pr.BaseRef && c.draft == pr.Draft && c.closed == pr.Closed
+	return since.spareThePull() && sc.conversation && k.Head == sc.head && k.BaseRef == k.DefaultBranch && !k.differs
 }

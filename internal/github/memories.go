@@ -71,10 +71,11 @@ type memory struct {
 
 // eventHints are what events told.
 type eventHints struct {
-	runs    []runHint   // runs that an event named
-	hinted  []toldText  // texts that an event told of, until a look shows them
-	presses []toldPress // of our check's button; the record knows which were heard
-	since   eventsSince // the last look
+	runs      []runHint   // runs that an event named
+	texts     []toldText  // texts that an event told of, until a look shows them
+	presses   []toldPress // of our check's button; the record knows which were heard
+	since     eventsSince // the last look
+	elsewhere bool        // a look read answers that it did not keep here, or came to nothing: they are no news any more
 }
 
 // eventsSince says what events came since a look.
@@ -83,7 +84,11 @@ type eventsSince struct {
 	head   string // that they named; "": none
 	beside bool   // they told what they touched, and something of it stands beside the pull request itself
 	within bool   // something may have changed the pull request itself
+	gone   bool   // a comment was deleted
 }
+
+// spareThePull reports whether nothing that came may have changed the pull request itself.
+func (e eventsSince) spareThePull() bool { return e.came && e.beside && !e.within }
 
 // isBeside reports whether what was touched stands beside the pull request: an event of it changes neither base nor
 // title, labels or state.
@@ -97,30 +102,38 @@ func isBeside(t quorum.Touch) bool {
 
 // observed is what looks and writes have shown.
 type observed struct {
-	lastPlan           readPlan         // as of the last look
-	pull               knownPull        // as of the last look that read it over REST
-	head               string           // of what follows
-	facts              untrusted.Digest // all that REST showed at the last look
-	ownChecks          []writtenCheck   // our checks on the head, as of the last look or write
-	previousHead       string           // the head before, as far as this process knows
-	before             headBefore
-	statuses           []quorum.Status // of the head, the newest first; nil: they were not read
-	foreignCheckOnHead bool            // a check run of our name stands on the head, though we write a status
-	jobsCheckOnHead    bool            // a check run of our name that a job wrote stands on the head, though we write as an App
-	conversation       conversation
-	isCurrent          bool          // the conversation was read after those facts
-	queryAt            time.Time     // when the conversation is read again, whatever REST shows; zero: then
-	unconfirmed        shownTexts    // the texts of the last look, if the query alone told of them
-	apart              *disagreement // of looks at the pull request itself
-	apartAsSibling     *disagreement // of looks at it for another one, which remember nothing else
-	threadsApart       time.Time     // since when REST has shown an inline comment otherwise
-	logs               map[int64]quorum.Job
-	uploads            knownUploads
-	commits            map[string]quorum.Commit
-	hands              knownHands
-	sameBranch         []quorum.PullRequest // of the head branch
-	sameBranchRun      int64                // the newest run that was known when sameBranch was read; 0: it is to be read
-	retired            map[string]bool      // retired checks that were looked after
+	lastPlan            readPlan         // as of the last look
+	pull                knownPull        // as of the last look that read it over REST
+	head                string           // of what follows
+	foreignChecks       untrusted.Digest // the check runs of others, as of the last look
+	foreignStatuses     untrusted.Digest // the commit statuses of others, as of the last look
+	siblings            []int            // the other pull requests of the head, as of the last look
+	ownChecks           []writtenCheck   // our checks on the head, as of the last look or write
+	previousChecks      []writtenCheck   // our open and green checks on the head before, as of the last look or write there
+	previousHead        string           // that head
+	before              headBefore
+	statuses            []quorum.Status // of the head, the newest first; nil: they were not read
+	foreignCheckOnHead  bool            // a check run of our name stands on the head, though we write a status
+	jobsCheckOnHead     bool            // a check run of our name that a job wrote stands on the head, though we write as an App
+	conversation        conversation
+	commentsFromQuery   bool             // comments were taken from the conversation alone
+	commentsApart       bool             // REST showed a comment of the head otherwise: it is read beside the conversation
+	wordsKeptFor        untrusted.Digest // the reviewers whose long words the conversation holds
+	conversationAsked   time.Time        // when the conversation was read, by GitHub's clock
+	conversationCurrent bool             // the conversation holds an answer for head
+	queriedInParallel   bool             // the conversation was read in parallel with REST data that had changed: read it again
+	readSerially        bool             // REST and GraphQL show the texts differently: they cannot be read side by side
+	disagrees           *disagreement    // of looks at the pull request itself
+	disagreesAsSibling  *disagreement    // of looks at it for another one, which remember nothing else
+	wake                time.Time
+	threadsDecide       bool // resolving a thread may change the decision
+	logs                map[int64]quorum.Job
+	uploads             knownUploads
+	commits             map[string]quorum.Commit
+	hands               knownHands
+	sameBranch          []quorum.PullRequest // of the head branch
+	sameBranchRun       int64                // the newest run that was known when sameBranch was read; 0: it is to be read
+	retired             map[string]bool      // retired checks that were looked after
 }
 
 // runHint is a run that an event named.
@@ -140,11 +153,9 @@ type toldText struct {
 	ref       quorum.TextRef
 	author    string    // login
 	at        time.Time // when it was edited last; zero: not known, as of a review, whose edits REST does not date
-	sum       string    // short digest of what it says then; "": not known
+	sum       string    // ShortDigest of what it says then; "": not known
 	dismissed bool
-	deleted   bool
 	isCommand bool      // a member's
-	isVote    bool      // a review that may approve or request changes
 	since     time.Time // when it was told
 }
 
@@ -154,18 +165,17 @@ type toldPress struct {
 	head string
 }
 
-// isShownIn reports whether what was told, or something newer, is shown.
-func (h toldText) isShownIn(all shownTexts) bool {
-	t, isShown := all[h.ref]
+// isShownBy reports whether t, as it is shown, is what was told, or newer.
+func (h toldText) isShownBy(t quorum.Text) bool {
 	at := laterOf(t.At, t.Edited)
-	switch {
-	case h.deleted:
-		return !isShown
-	case !isShown, at.Before(h.at), h.dismissed && t.State != "DISMISSED":
+	if t.TextRef != h.ref || at.Before(h.at) || h.dismissed && t.State != "DISMISSED" {
 		return false
 	}
+	if h.isCommand { // of a long one not all is kept
+		return true
+	}
 	newer := !h.at.IsZero() && at.After(h.at) // it was edited since, and may say something else
-	return newer || h.sum == "" || h.sum == t.sum.Short()
+	return newer || h.sum == "" || h.sum == untrusted.ShortDigest(t.Body)
 }
 
 // withMemory hands over what is remembered of pr.
@@ -201,7 +211,7 @@ func (all *Memories) memoryOf(key memoryKey) *memory {
 		return at.Value.(*memory)
 	}
 	m := &memory{key: key}
-	m.apart, m.apartAsSibling = &disagreement{}, &disagreement{}
+	m.disagrees, m.disagreesAsSibling = &disagreement{}, &disagreement{}
 	all.pulls[key] = all.order.PushFront(m)
 	all.keepBounds()
 	return m
@@ -234,18 +244,17 @@ func (all *Memories) dropMemory(at *list.Element) {
 
 // estimateSize says about how many bytes m takes, by the parts that strangers can make long.
 func (m *memory) estimateSize() int {
-	n := 3 << 10
-	for _, c := range m.ownChecks {
-		n += 512 + len(c.name) + len(c.external) + len(c.url)
+	n := 3<<10 + 8*len(m.siblings)
+	for _, all := range [][]writtenCheck{m.ownChecks, m.previousChecks} {
+		for _, c := range all {
+			n += 512 + len(c.name) + len(c.external) + len(c.url)
+		}
 	}
 	for _, t := range m.conversation.threads {
 		n += 512 + len(t.Body)
 	}
-	for _, t := range m.conversation.texts {
-		n += 512 + len(t.Body) + len(t.told)
-	}
-	n += 64*(len(m.unconfirmed)+len(m.conversation.remarks)+len(m.conversation.earlier)) +
-		256*(len(m.conversation.timeline)+len(m.statuses)+len(m.conversation.siblings))
+	n += 128*(len(m.conversation.commentEdits)+len(m.conversation.reviewEdits)) +
+		256*(len(m.conversation.timeline)+len(m.statuses)) + 64*len(m.conversation.earlier) + 256*len(m.conversation.siblings)
 	for _, job := range m.logs {
 		n += 256 + len(job.Log)
 		for _, note := range job.Annotations {
@@ -260,14 +269,16 @@ func (m *memory) changeHead(head string) (changed bool) {
 	if m.head == head {
 		return false
 	}
-	m.previousHead, m.head, m.ownChecks = m.head, head, nil
-	m.conversation = conversation{asked: m.conversation.asked, keptFor: m.conversation.keptFor, texts: m.conversation.texts}
-	m.isCurrent, m.facts = false, untrusted.Digest{}
-	m.statuses = nil
+	m.previousChecks, m.previousHead = slices.DeleteFunc(m.ownChecks, func(o writtenCheck) bool { return !o.isOpenOrGreen() }), m.head
+	m.head, m.ownChecks, m.conversation = head, nil, conversation{}
+	m.conversationCurrent, m.queriedInParallel, m.readSerially = false, false, false
+	m.commentsFromQuery, m.commentsApart = false, false
+	m.foreignChecks, m.foreignStatuses = untrusted.Digest{}, untrusted.Digest{}
+	m.siblings, m.statuses = nil, nil
 	m.hands = knownHands{}
 	m.sameBranch, m.sameBranchRun = nil, 0
 	m.logs, m.commits, m.uploads = nil, nil, nil
-	m.before = headBefore{checks: m.before.checks}
+	m.before = headBefore{}
 	return true
 }
 
@@ -294,14 +305,13 @@ func (m *memory) noteTouches(touches []quorum.Touch, now time.Time) {
 	defer m.mu.Unlock()
 	for _, t := range touches {
 		m.since.beside, m.since.within = m.since.beside || isBeside(t), m.since.within || !isBeside(t)
+		m.since.gone = m.since.gone || t.Event == "issue_comment" && t.Action == "deleted"
 		h := toldText{
 			ref:       quorum.TextRef{Kind: quorum.TextComment, ID: t.Text},
 			author:    t.Author,
 			sum:       t.Sum,
 			dismissed: t.Action == "dismissed",
-			deleted:   t.Action == "deleted",
 			isCommand: t.Command,
-			isVote:    t.Event == "pull_request_review" && !t.Remark,
 			since:     now,
 		}
 		if t.Press != 0 {
@@ -317,17 +327,19 @@ func (m *memory) noteTouches(touches []quorum.Touch, now time.Time) {
 		if t.Text == 0 {
 			continue
 		}
-		if i := slices.IndexFunc(m.hinted, func(o toldText) bool { return o.ref == h.ref }); i >= 0 {
-			was := m.hinted[i]
+		if i := slices.IndexFunc(m.texts, func(o toldText) bool { return o.ref == h.ref }); i >= 0 {
+			was := m.texts[i]
 			if h.at.Before(was.at) { // it came late
 				h.at, h.sum = was.at, was.sum
 			}
-			h.since, h.dismissed, h.deleted = was.since, h.dismissed || was.dismissed, h.deleted || was.deleted
-			m.hinted = slices.Delete(m.hinted, i, i+1)
+			h.since, h.dismissed = was.since, h.dismissed || was.dismissed
+			m.texts = slices.Delete(m.texts, i, i+1)
 		}
-		m.hinted = append(m.hinted, h)
+		if t.Action != "deleted" {
+			m.texts = append(m.texts, h)
+		}
 	}
-	m.hinted = m.hinted[max(0, len(m.hinted)-maxHints):]
+	m.texts = m.texts[max(0, len(m.texts)-maxHints):]
 }
 
 // notePress takes over a press of our check's button.
@@ -366,8 +378,25 @@ func (m *memory) returnEvents(told eventsSince) {
 	defer m.mu.Unlock()
 	m.since = eventsSince{
 		came: m.since.came || told.came, head: cmp.Or(m.since.head, told.head),
-		beside: m.since.beside || told.beside, within: m.since.within || told.within,
+		beside: m.since.beside || told.beside, within: m.since.within || told.within, gone: m.since.gone || told.gone,
 	}
+}
+
+// noteReadElsewhere notes that answers about the pull request were read that this memory does not know: GitHub says of
+// them that they have not changed since.
+func (m *memory) noteReadElsewhere() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.elsewhere = true
+}
+
+// takeReadElsewhere reports whether such answers were read since it was asked last.
+func (m *memory) takeReadElsewhere() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	was := m.elsewhere
+	m.elsewhere = false
+	return was
 }
 
 // placeHints notes of which head the runs are that events named, and drops those of other heads that were read before.

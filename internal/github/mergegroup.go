@@ -268,19 +268,25 @@ func (q MergeQueues) PublishGroup(ctx context.Context, ref quorum.GroupRef, c re
 	p := publication{f: q.forge, pr: ref.Named(), m: &memory{}}
 	p.m.head = c.Head
 	checks, err := readPages[restCheck](
-		ctx, q.forge.client, repoPath(p.pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100", "check_runs",
+		ctx, q.forge.client, nil, repoPath(p.pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100", "check_runs",
 	)
 	if err != nil {
 		return fmt.Errorf("publish merge group: %w", err)
 	}
-	checks = slices.DeleteFunc(checks, func(r restCheck) bool { return r.Name != c.Name })
-	own, _ := splitChecks(q.forge.app, p.pr, checks)
-	p.m.foreignCheckOnHead = q.forge.client.Personal() && len(checks) > 0
-	p.m.jobsCheckOnHead = slices.ContainsFunc(checkRuns(checks), isByJob)
-	for _, o := range own {
-		p.m.ownChecks = append(p.m.ownChecks, o.asWritten())
+	var mine []writtenCheck
+	for _, r := range checks {
+		switch o := r.toCheck(); {
+		case o.Name != c.Name:
+		case q.forge.client.Personal():
+			p.m.foreignCheckOnHead = true
+		case isOwnCheck(q.forge.app, p.pr, o.CheckRun):
+			mine = append(mine, o.asWritten())
+			p.m.jobsCheckOnHead = p.m.jobsCheckOnHead || o.App == quorum.ActionsApp
+		default:
+			p.m.jobsCheckOnHead = p.m.jobsCheckOnHead || o.App == quorum.ActionsApp
+		}
 	}
-	mine := p.m.ownChecks
+	p.m.ownChecks = mine
 	if q.forge.client.Personal() {
 		if err := q.forge.readIdentity(ctx, new(quorum.Account)); err != nil {
 			return err

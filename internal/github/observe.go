@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sort"
 	"strings"
@@ -41,11 +42,12 @@ type look struct {
 	before           beforeReader
 	gone             bool // the pull request itself answers 404
 	head             headReads
-	runs             []restRun       // the head's, and those that were read by their ids
-	own              []ownCheck      // our checks on the head
-	texts            shownTexts      // as they count
-	foreignStatuses  []quorum.Status // that are not ours
-	conversationRead bool            // mem.conversation was read by this look
+	runs             []restRun  // the head's, and those that were read by their ids
+	own              []ownCheck // our checks on the head
+	digests          map[quorum.TextRef]untrusted.Digest
+	siblingsKnown    bool                 // head's conversation tells of siblings
+	conversationRead bool                 // mem.conversation was read by this look
+	likely           []quorum.PullRequest // that may have the same diff
 }
 
 // Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in waves: the pull
@@ -62,15 +64,18 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 // without a merge is read as if it were open.
 func (f *Forge) ObserveSibling(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
 	fresh := &memory{key: memoryKey{f.id, pr}}
-	f.withMemory(pr, func(known *memory) { fresh.apart = known.apartAsSibling })
+	f.withMemory(pr, func(known *memory) {
+		known.noteReadElsewhere()
+		fresh.disagrees = known.disagreesAsSibling
+	})
 	return observeWith(ctx, f, pr, fresh, true)
 }
 
 func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory, isSibling bool) (quorum.Policy, quorum.Snapshot, error) {
 	l := &look{f: f, mem: m, policyRead: f.policyOf(pr.Owner, pr.Repo), isSibling: isSibling}
-	l.read = pullReader{client: f.client, pr: pr, texts: &m.pages}
+	l.read = pullReader{client: f.client, pr: pr, news: l.policyRead.news, texts: &m.pages}
 	l.before = beforeReader{pullReader: l.read, app: f.app, known: &m.before}
-	l.since, m.before.checks, m.unconfirmed = m.takeEvents(), headChecks{}, nil
+	l.since = m.takeEvents()
 	began := f.now()
 	m.lookBegan = time.Now()
 	readFix := func(ctx context.Context) error {
@@ -79,7 +84,7 @@ func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory, isSibli
 		}
 		return fixReader{l.read, &l.snap, &l.mem.hands}.readAll(ctx, l.policy)
 	}
-	for _, step := range []func(context.Context) error{l.readPullAndPolicy, l.readHead, l.takeAnswers, l.readMissing, readFix} {
+	for _, step := range []func(context.Context) error{l.readPullAndPolicy, l.readHead, l.reconcileSources, l.readMissing, readFix} {
 		err := step(ctx)
 		if client.IsNotFound(err) && !l.gone { // a replica may lack a part of what is there
 			if gone := l.readPull(ctx); gone != nil {
@@ -90,6 +95,7 @@ func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory, isSibli
 		}
 		if err != nil {
 			m.returnEvents(l.since)
+			m.noteReadElsewhere()
 			m.unread.note(began, err)
 			return quorum.Policy{}, quorum.Snapshot{}, fmt.Errorf("observe %s: %w", pr, err)
 		}
@@ -125,15 +131,15 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 		return err
 	}
 	if !l.f.client.Personal() { // the first answer of an App's brings its slug
-		l.snap.Ours = knownAccount(l.f)
+		l.snap.Ours = quorum.Account{Login: l.f.app.KnownSlug() + "[bot]", Bot: true}
 	}
-	l.mem.before.checks.shared = l.head.query.leftShared
+	l.before.left.shared = l.head.leftShared
 	g, beside = newGroup(ctx)
 	if l.pullSpared {
 		g.Go(func() error { return takePull(beside, l) })
 	}
 	switch {
-	case spared && l.head.query.blob == was.file.SHA:
+	case spared && l.head.blob == was.file.SHA:
 		l.policyRead.file, l.policyRead.policy = was.file, was.policy
 	case spared:
 		g.Go(func() error { return l.policyRead.readPolicy(beside) })
@@ -142,7 +148,7 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 		return err
 	}
 	if l.policyRead.vanished {
-		if l.head.query.blob != "" {
+		if l.head.blob != "" {
 			return moved{"its policy was not found, but is there"}
 		}
 		if err := l.policyRead.readPolicy(ctx); err != nil { // the pull request was found: GitHub does not answer 404 to everything
@@ -150,12 +156,12 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 		}
 	}
 	l.snap.File, l.policy = l.policyRead.file, l.policyRead.policy
-	if src, blob := l.policyRead.src, l.head.query.blob; src != nil && (blob != "" || l.head.has(partConversation)) { // both have named it
+	if src, blob := l.policyRead.src, l.head.blob; src != nil && (blob != "" || l.head.has(partConversation)) { // both have named it
 		l.f.policies.noteNamed(l.read.pr, l.snap.File.SHA, blob == blobID(src) && blob == l.snap.File.SHA)
 	}
 	l.snap.NoRecord = l.f.client.Personal()
 	l.snap.Skew = l.f.client.Skew()
-	l.headChanged = l.mem.changeHead(l.snap.PR.Head)
+	l.headChanged, l.mem.before.checks = l.mem.changeHead(l.snap.PR.Head), headChecks{}
 	l.dropStaleReads(sc)
 	l.watched = l.policy.Reviewers
 	return nil
@@ -168,7 +174,10 @@ func (l *look) readHead(ctx context.Context) error {
 	if l.headChanged && l.mayInherit() {
 		l.before.readLeft(beside, g, l.mem.previousHead)
 	}
-	return g.Wait()
+	if err := g.Wait(); err != nil || !l.willJudge() {
+		return err
+	}
+	return l.head.readMissingRuns(ctx, l.read, l.snap.PR.Head)
 }
 
 // willJudge reports whether anything will be judged. Else all that is needed is whether a check of ours is open.
@@ -185,18 +194,23 @@ func policyJudges(file quorum.PolicyFile, p quorum.Policy) bool {
 // each time takes two points of a job's thousand an hour.
 const threadsPause = time.Minute
 
-// conversationDue reports whether the conversation must be read again, whatever REST shows: after an event, for other
+// conversationDue reports whether the conversation must be read again, whatever REST answers: at first, for other
 // reviewers, when the clock is about to change the decision, now and then while a thread can end an objection, for REST
-// does not show that; and while the head has no check suite: our own check brings one, and clocks count from it.
+// does not show that, and for each event meanwhile, also if an answer to it lagged: there may be no other; and while
+// the head has no check suite: our own check brings one, and clocks count from it.
 func (l *look) conversationDue() bool {
-	now, c := l.f.now().Add(l.snap.Skew), &l.mem.conversation
+	now := l.f.now().Add(l.snap.Skew)
 	isFirstSearch := mayBeAlike(l) && !evidence.IsCompared(&l.snap) // it tells the sizes of other pull requests
-	return isFirstSearch || l.since.came || !l.mem.isCurrent || c.keptFor != l.watched.authorsDigest() ||
-		!l.mem.queryAt.IsZero() && !now.Before(l.mem.queryAt) || c.arrived.IsZero() && !l.f.client.Personal()
+	return isFirstSearch || !l.mem.conversationCurrent || l.mem.wordsKeptFor != l.watched.authorsDigest() || l.mem.queriedInParallel ||
+		l.mem.threadsDecide && (l.since.came || now.Sub(l.mem.conversationAsked) >= threadsPause) ||
+		!l.mem.wake.IsZero() && !now.Before(l.mem.wake) ||
+		l.mem.conversation.arrived.IsZero() && !l.f.client.Personal()
 }
 
-// takeAnswers puts what was read into the snapshot, and reads what shows to be missing.
-func (l *look) takeAnswers(ctx context.Context) error {
+// reconcileSources joins what lists, events, the record and the conversation say of the same things. It reads by its id
+// what lists did not show, and the conversation if anything in it may be new and it was not read in parallel with the
+// texts: the editor of a text must never be older than its words.
+func (l *look) reconcileSources(ctx context.Context) error {
 	l.sortChecks()
 	l.takeRecord()
 	if err := noteLostOrganisation(ctx, l); err != nil {
@@ -214,37 +228,25 @@ func (l *look) takeAnswers(ctx context.Context) error {
 		}
 		return nil
 	}
+	if err := l.takeAgreeingConversation(ctx); err != nil {
+		return err
+	}
+	l.mem.commentsFromQuery = l.head.fromQuery
 	l.takeFiles()
+	l.takeTexts()
+	l.snap.Told = toldComments(l.head.comments, l.snap.Ours)
+	l.takeSiblings()
 	if l.snap.PR.Commits > 1 {
 		l.takeBranchRuns()
 	}
-	l.runs = slices.Clone(l.head.listedRuns(l.snap.PR.Head))
-	if l.head.has(partConversation) && l.head.query.showsPull(&l.snap.PR) { // else one of the two lags
-		l.takeConversation(l.head.query.conversation)
-	}
-	return l.readMissingAnswers(ctx)
-}
-
-// readMissingAnswers reads the conversation, unless it was read or is current, and by its id what lists did not show.
-func (l *look) readMissingAnswers(ctx context.Context) error {
-	facts := l.digestFacts()
-	isNew := facts != l.mem.facts
-	serially := !l.conversationRead && (isNew || l.conversationDue() || l.differsFromLists())
+	l.runs = slices.Clone(l.head.runs)
 	g, beside := newGroup(ctx)
-	isWorth := !l.f.client.Personal() || l.snap.PR.Stack.Trunk != "" // a status holds no record
-	if l.snap.PR.BaseRef != l.snap.PR.DefaultBranch && isWorth {
-		g.Go(func() error { return readGuards(beside, l.read, l.policy, &l.snap, l.snap.PR.BaseRef) })
-	}
+	l.read.news.note(l.mem.takeReadElsewhere())
+	serially := !l.conversationRead && (l.conversationDue() || l.read.news.any)
+	beginReadingElsewhere(beside, g, l)
 	if serially {
 		sc := l.actualPlan()
-		g.Go(func() error {
-			c, err := l.askConversation(beside, sc)
-			if err == nil {
-				l.takeConversation(c.conversation)
-				l.head.query.others = c.others
-			}
-			return err
-		})
+		g.Go(func() error { return l.readConversation(beside, sc) })
 	}
 	if l.snap.File.Changed {
 		g.Go(func() (err error) {
@@ -254,61 +256,33 @@ func (l *look) readMissingAnswers(ctx context.Context) error {
 	}
 	missing := l.mem.unlistedRuns(l.snap.PR.Head, l.snap.Record.Runs, l.runs)
 	found := l.read.beginReadingRuns(beside, g, missing)
+	for _, ref := range l.missingTexts() {
+		g.Go(func() error { return l.readText(beside, ref) })
+	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	if len(l.unshownTexts()) > 0 {
+		return moved{"a text of which an event told was not shown, or not as it told,"}
+	}
 	l.runs = appendRunsOf(l.snap.PR.Head, l.runs, found)
-	more, err := l.head.readUnlistedRuns(ctx, l.read, &l.mem.conversation, l.runs)
-	if err != nil {
-		return err
-	}
-	l.runs = append(l.runs, more...)
-	if err := l.readTexts(ctx); err != nil {
-		return err
-	}
-	if err := l.readMissingSiblings(ctx); err != nil {
-		return err
+	if serially {
+		more, err := l.head.readOtherRuns(ctx, l.read, &l.mem.conversation, l.runs)
+		if err != nil {
+			return err
+		}
+		l.runs = append(l.runs, more...)
 	}
 	l.mem.placeHints(l.snap.PR.Head, l.runs, found)
-	l.mem.isCurrent = serially || !isNew // beside what was new, the query may have been answered before
-	l.mem.facts = facts
-	if l.mem.unconfirmed = l.texts; l.head.has(partTexts) {
-		l.mem.unconfirmed = nil
+	l.mem.conversationCurrent = !slices.ContainsFunc(slices.Concat(l.snap.Comments, l.snap.Reviews), l.isBehind)
+	switch {
+	case serially:
+		l.mem.queriedInParallel = false
+		l.mem.readSerially = !l.isCovering(l.mem.conversation)
+	case l.conversationRead:
+		l.mem.queriedInParallel = l.read.news.any
 	}
 	return nil
-}
-
-// digestFacts stands for what REST shows of all but our own writes: news in it is what the conversation may tell more
-// of.
-func (l *look) digestFacts() untrusted.Digest {
-	pr := l.snap.PR
-	pr.Diff.Tree = "" // of our record
-	h := sha256.New()
-	fmt.Fprintf(h, "%+v\n%s\n%+v\n%+v\n%+v\n", pr, l.mem.pull.updated, l.snap.File, l.snap.Others, l.foreignStatuses)
-	for i := range l.runs {
-		fmt.Fprintf(h, "%+v\n", l.runs[i].toRun())
-	}
-	for i := range l.snap.Checks {
-		fmt.Fprintf(h, "%+v\n", l.snap.Checks[i])
-	}
-	return untrusted.Digest(h.Sum(nil))
-}
-
-// differsFromLists reports whether REST lists texts, or open pull requests of the head, that the conversation shows
-// otherwise.
-func (l *look) differsFromLists() bool {
-	c := &l.mem.conversation
-	open := func(all []quorum.PullRequest) (numbers []int) {
-		for i := range all {
-			if !all[i].Closed {
-				numbers = append(numbers, all[i].Number)
-			}
-		}
-		return numbers
-	}
-	return l.head.has(partTexts) && len(l.head.texts.differingFrom(c.texts)) > 0 ||
-		l.head.has(partSiblings) && c.siblingsKnown &&
-			!slices.Equal(open(c.siblingsOf(l.read.pr)), open(siblingsAmong(l.head.siblings, l.snap.PR)))
 }
 
 // takeGate takes over what was read of the gate. A stack whose trunk does not matter is none.
@@ -333,6 +307,9 @@ func appendRunsOf(head string, runs []restRun, found []*restRun) []restRun {
 func (l *look) readMissing(ctx context.Context) error {
 	if !l.willJudge() {
 		return nil
+	}
+	if err := l.requireAgreement(); err != nil {
+		return err
 	}
 	l.snap.PR.Closed = false // of a sibling: no other one that is closed comes here
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
@@ -476,7 +453,7 @@ func (l *look) inheritFromBefore(ctx context.Context) error {
 		}
 	}
 	if mayBeAlike(l) {
-		if err := readAlike(ctx, l, l.head.query.others); err != nil {
+		if err := readAlike(ctx, l, l.head.others, true); err != nil {
 			return err
 		}
 	}
@@ -594,8 +571,7 @@ func (l *look) readRunsOfLostHeads(ctx context.Context) error {
 		return nil
 	}
 	if !l.head.has(partBranchRuns) {
-		var err error
-		if l.head.branchRuns, err = l.read.readBranchRuns(ctx, l.snap.PR.HeadRef, l.mem.runsSince(l.snap.PR)); err != nil {
+		if err := l.head.readBranchRuns(ctx, l.read, l.actualPlan()); err != nil {
 			return err
 		}
 	}
@@ -603,28 +579,47 @@ func (l *look) readRunsOfLostHeads(ctx context.Context) error {
 	return nil
 }
 
-// sortChecks tells our own checks from those of others. A personal token writes none.
+// sortChecks tells our own checks from those of others.
 func (l *look) sortChecks() {
-	isPersonal := l.f.client.Personal()
-	l.mem.ownChecks, l.mem.foreignCheckOnHead, l.mem.jobsCheckOnHead = nil, false, false
-	l.own, l.snap.Checks = splitChecks(l.f.app, l.read.pr, l.head.checks)
-	if isPersonal {
-		l.snap.Checks, l.own = checkRuns(l.head.checks), nil
-	}
-	for _, o := range l.own {
-		if o.App != l.f.app.KnownSlug() { // it was renamed
-			l.f.app.NoteSlug(o.App)
-			l.snap.Ours.Login = o.App + "[bot]"
+	l.mem.ownChecks, l.mem.foreignCheckOnHead, l.mem.jobsCheckOnHead, l.own = nil, false, false, nil
+	for _, c := range l.head.checks {
+		check := c.toCheck()
+		if !l.f.client.Personal() && isOwnCheck(l.f.app, l.read.pr, check.CheckRun) {
+			if check.App != l.f.app.KnownSlug() { // it was renamed
+				l.f.app.NoteSlug(check.App)
+				l.snap.Ours.Login = check.App + "[bot]"
+			}
+			l.own = append(l.own, check)
+			continue
 		}
+		l.snap.Checks = append(l.snap.Checks, check.CheckRun)
+		if l.policy.Check != "" && check.Name == l.policy.Check {
+			l.snap.Foreign = append(l.snap.Foreign, check.CheckRun)
+			l.mem.foreignCheckOnHead = l.f.client.Personal()
+			l.mem.jobsCheckOnHead = l.mem.jobsCheckOnHead || check.App == quorum.ActionsApp
+		}
+	}
+	// Our own writes change this list too; only what others wrote is news.
+	key := digestChecks(l.snap.Checks)
+	l.read.news.note(l.mem.foreignChecks != key)
+	l.mem.foreignChecks = key
+	slices.SortStableFunc(l.own, newestCheckFirst)
+	for _, o := range l.own {
 		l.mem.ownChecks = append(l.mem.ownChecks, o.asWritten())
 	}
-	for _, c := range l.snap.Checks {
-		if l.policy.Check != "" && c.Name == l.policy.Check {
-			l.snap.Foreign = append(l.snap.Foreign, c)
-			l.mem.foreignCheckOnHead = isPersonal
-			l.mem.jobsCheckOnHead = l.mem.jobsCheckOnHead || c.App == quorum.ActionsApp
+}
+
+// digestChecks stands for what check runs say.
+func digestChecks(all []quorum.CheckRun) untrusted.Digest {
+	h := sha256.New()
+	for _, c := range all {
+		fmt.Fprintf(h, "%d %d %d %d %d", c.ID, c.AppID, c.Suite, c.Started.UnixNano(), c.Completed.UnixNano())
+		for _, text := range []string{c.Name, c.App, c.Status, c.Conclusion, c.ExternalID, c.Title, c.Summary, c.Text, c.URL} {
+			fmt.Fprintf(h, " %d:", len(text))
+			_, _ = io.WriteString(h, text) // a hash takes everything
 		}
 	}
+	return untrusted.Digest(h.Sum(nil))
 }
 
 // takeStatuses takes over the commit statuses. Where GitHub does not show them to a job they are not known, and the
@@ -640,14 +635,18 @@ func (l *look) takeStatuses() error {
 		}
 		return nil
 	}
+	h := sha256.New()
 	l.snap.Statuses = []quorum.Status{} // not nil: they were read
 	for i := range l.head.statuses {
 		st := l.head.statuses[i].toStatus()
 		l.snap.Statuses = append(l.snap.Statuses, st)
-		if !strings.EqualFold(st.Context, l.policy.Check) {
-			l.foreignStatuses = append(l.foreignStatuses, st)
+		if !strings.EqualFold(st.Context, l.policy.Check) { // our own writes are no news
+			fmt.Fprintf(h, "%d ", st.ID)
 		}
 	}
+	key := untrusted.Digest(h.Sum(nil))
+	l.read.news.note(l.mem.foreignStatuses != key)
+	l.mem.foreignStatuses = key
 	sortStatuses(l.snap.Statuses)
 	l.mem.statuses = l.snap.Statuses
 	return nil
@@ -685,36 +684,29 @@ func (l *look) takeBranchRuns() {
 	}
 }
 
-// readMissingSiblings lists the other pull requests with this head, over REST where the conversation does not know them.
-func (l *look) readMissingSiblings(ctx context.Context) error {
-	if !l.mem.conversation.siblingsKnown && !l.head.has(partSiblings) {
-		var err error
-		if l.head.siblings, err = l.read.readSiblings(ctx, l.snap.PR.Head); err != nil {
-			return err
-		}
-	}
-	l.takeSiblings()
-	return nil
-}
-
-// takeSiblings takes the other pull requests with this head, as the conversation shows them, and those that REST alone
-// does: it lists none that was closed without a merge.
+// takeSiblings lists the other pull requests with this head, as the conversation or REST shows them.
 func (l *look) takeSiblings() {
-	l.snap.SameHead = l.mem.conversation.siblingsOf(l.read.pr)
-	for _, p := range siblingsAmong(l.head.siblings, l.snap.PR) {
-		if !slices.ContainsFunc(l.snap.SameHead, func(o quorum.PullRequest) bool { return o.Number == p.Number }) {
-			l.snap.SameHead = append(l.snap.SameHead, p)
+	all := l.head.conversation.siblingsOf(l.read.pr)
+	if !l.siblingsKnown {
+		all = siblingsAmong(l.head.siblings, l.snap.PR)
+	}
+	l.snap.SameHead = all
+	var numbers []int
+	for _, p := range all {
+		if !p.Closed {
+			l.snap.Siblings = append(l.snap.Siblings, p)
+			numbers = append(numbers, p.Number)
 		}
 	}
-	slices.SortFunc(l.snap.SameHead, func(a, b quorum.PullRequest) int { return cmp.Compare(a.Number, b.Number) })
-	l.snap.Siblings = slices.DeleteFunc(slices.Clone(l.snap.SameHead), func(p quorum.PullRequest) bool { return p.Closed })
+	l.read.news.note(!slices.Equal(l.mem.siblings, numbers))
+	l.mem.siblings = numbers
 }
 
 func (l *look) readPull(ctx context.Context) error {
 	var p restPull
 	path := l.read.pullPath("pulls")
 	for try := 1; ; try++ {
-		_, err := l.f.client.Get(ctx, path, &p)
+		answer, err := l.f.client.Get(ctx, path, &p)
 		if client.IsNotFound(err) && try < maxLookups { // just after the event a replica may not know it
 			if err := pause(ctx, replicaPause); err != nil {
 				return err
@@ -725,6 +717,7 @@ func (l *look) readPull(ctx context.Context) error {
 			l.gone = client.IsNotFound(err)
 			return err
 		}
+		l.read.news.note(answer.Changed)
 		break
 	}
 	if p.Number == 0 || len(p.Head.SHA) < 40 || p.Base.Repo.DefaultBranch == "" {
@@ -732,7 +725,7 @@ func (l *look) readPull(ctx context.Context) error {
 	}
 	l.mem.pull = knownPull{
 		PullRequest: p.toPull(l.read.pr), changedFiles: p.ChangedFiles, lines: p.Additions + p.Deletions, label: p.Head.Label,
-		updated: p.Updated, differs: l.mem.pull.differs && l.mem.pull.Head == p.Head.SHA,
+		differs: l.mem.pull.differs && l.mem.pull.Head == p.Head.SHA,
 	}
 	l.snap.PR = l.mem.pull.PullRequest
 	l.snap.PR.FilesMissing = p.ChangedFiles > maxFiles
@@ -742,7 +735,7 @@ func (l *look) readPull(ctx context.Context) error {
 // takePull takes the pull request as it is known, if the conversation shows it so, and reads it else.
 func takePull(ctx context.Context, l *look) error {
 	was := l.mem.pull
-	if l.head.has(partConversation) && l.head.query.pull == was.facts() {
+	if l.head.has(partConversation) && l.head.pull == was.facts() {
 		l.snap.PR = was.PullRequest
 		l.snap.PR.FilesMissing = was.changedFiles > maxFiles
 		return nil
@@ -753,12 +746,13 @@ func takePull(ctx context.Context, l *look) error {
 	return err
 }
 
-// askConversation asks the query. Words that the last answer had are not read again where they are read apart.
-func (l *look) askConversation(ctx context.Context, sc readPlan) (c conversationAnswer, err error) {
-	asked, path := l.f.now(), l.policyRead.pathInConversation()
-	c, err = l.read.readConversation(ctx, sc, path, wordsToKeep(l.f, l.watched), l.mem.conversation)
-	c.asked = asked.Add(l.f.client.Skew())
-	return c, err
+func (l *look) readConversation(ctx context.Context, sc readPlan) error {
+	c, err := l.read.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), l.watched)
+	if err == nil {
+		l.takeConversation(c.conversation)
+		l.head.others = c.others
+	}
+	return err
 }
 
 // readSameBranch reads the other pull requests of the head branch, as far back as one may have had this head; not again
@@ -792,6 +786,8 @@ func (l *look) readSameBranch(ctx context.Context, run int64) (err error) {
 
 func (l *look) takeConversation(c conversation) {
 	l.mem.conversation, l.conversationRead = c, true
+	l.mem.conversationAsked = l.f.now().Add(l.snap.Skew)
+	l.mem.wordsKeptFor = l.watched.authorsDigest()
 }
 
 // takeRecord takes over the records in our own checks; of several of a pull request the one that was written last.
@@ -808,6 +804,9 @@ func (l *look) takeRecord() {
 func (l *look) joinAnswers() {
 	c := l.mem.conversation
 	l.snap.Threads, l.snap.Timeline, l.snap.Pushed = c.threads, c.timeline, c.pushed
+	if c.siblingsKnown && c.head == l.snap.PR.Head { // REST lists none that was closed without a merge
+		l.snap.SameHead = c.siblingsOf(l.read.pr)
+	}
 	if l.snap.Arrived.IsZero() {
 		l.snap.Arrived = c.arrived
 	}
@@ -834,15 +833,21 @@ func (l *look) joinAnswers() {
 	if l.snap.Arrived.IsZero() { // it has come just now, as far as GitHub shows
 		l.snap.Arrived = l.f.now().Add(l.snap.Skew)
 	}
-	l.snap.Comments, l.snap.Reviews = l.texts.inOrder(quorum.TextComment), l.texts.inOrder(quorum.TextReview)
-	l.snap.Told = l.texts.toldBy(l.snap.Ours)
-	threads := map[int64]int{}
-	for _, th := range c.threads {
-		threads[th.Review]++
+	for i, t := range l.snap.Comments {
+		l.snap.Comments[i] = withEditor(t, l.digests[t.TextRef], c.commentEdits)
 	}
-	for i := range l.snap.Reviews {
-		l.snap.Reviews[i].Threads = threads[l.snap.Reviews[i].ID]
+	for i, t := range l.snap.Reviews {
+		t = withEditor(t, l.digests[t.TextRef], c.reviewEdits)
+		for _, th := range c.threads {
+			if th.Review == t.ID {
+				t.Threads++
+			}
+		}
+		l.snap.Reviews[i] = t
 	}
+	byTime := func(a, b quorum.Text) int { return a.At.Compare(b.At) }
+	slices.SortStableFunc(l.snap.Comments, byTime)
+	slices.SortStableFunc(l.snap.Reviews, byTime)
 	for _, r := range l.runs {
 		if r.Head != l.snap.PR.Head {
 			continue

@@ -148,7 +148,7 @@ func (all *organisationPolicies) read(ctx context.Context, api *client.Client, n
 		return organisationPolicy{}, r.fault
 	}
 	r.fault = nil
-	at := pullReader{client: api, pr: all.repositoryOf(owner)}
+	at := pullReader{client: api, pr: all.repositoryOf(owner), news: &newsFlag{}}
 	name := at.pr.Owner + "/" + at.pr.Repo
 	src, sha, err := at.readFile(ctx, config.OrganisationFile, "")
 	switch {

@@ -3,7 +3,6 @@ package github
 import (
 	"cmp"
 	"crypto/sha256"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,29 +18,7 @@ type ownCheck struct {
 	annotations int
 }
 
-// splitChecks tells our checks, the newest first, from those of others.
-func splitChecks(app appIdentity, pr quorum.PR, all []restCheck) (own []ownCheck, others []quorum.CheckRun) {
-	for i := range all {
-		if c := all[i].toCheck(); isOwnCheck(app, pr, c.CheckRun) {
-			own = append(own, c)
-		} else {
-			others = append(others, c.CheckRun)
-		}
-	}
-	slices.SortStableFunc(own, func(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) })
-	return own, others
-}
-
-// checkRuns are check runs, whoever wrote them.
-func checkRuns(all []restCheck) (runs []quorum.CheckRun) {
-	for i := range all {
-		runs = append(runs, all[i].toCheck().CheckRun)
-	}
-	return runs
-}
-
-// isByJob reports whether a job wrote a check, or GitHub for one.
-func isByJob(c quorum.CheckRun) bool { return c.App == quorum.ActionsApp }
+func newestCheckFirst(a, b ownCheck) int { return cmp.Compare(b.ID, a.ID) }
 
 // writtenCheck is a check run of ours as it is remembered: of its words, which are long, only their digests.
 type writtenCheck struct {

@@ -7,9 +7,25 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"sync"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
 )
+
+// newsFlag notes whether any answer of a look was new.
+type newsFlag struct {
+	mu  sync.Mutex
+	any bool
+}
+
+func (c *newsFlag) note(changed bool) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.any = c.any || changed
+}
 
 // maxPages bounds a list: a hundred pages of a hundred are more than any of GitHub's own caps.
 const maxPages = 100
@@ -42,15 +58,17 @@ func listPath(path string, size, index int) (string, error) {
 
 // readPages reads all pages of a list, whose path asks for full ones. key names the array within an object; "" is a
 // bare array.
-func readPages[T any](ctx context.Context, c *client.Client, path, key string, each ...func(*T)) (all []T, err error) {
+func readPages[T any](
+	ctx context.Context, c *client.Client, seen *newsFlag, path, key string, each ...func(*T),
+) (all []T, err error) {
 	var size int
-	return readSizedPages(ctx, c, &size, path, key, each...)
+	return readSizedPages(ctx, c, seen, &size, path, key, each...)
 }
 
 // readSizedPages is [readPages] with the size at which it begins, 0 for full pages. From a page on that is too long it
 // reads shorter ones, and leaves their size for the next time.
 func readSizedPages[T any](
-	ctx context.Context, c *client.Client, size *int, path, key string, each ...func(*T),
+	ctx context.Context, c *client.Client, seen *newsFlag, size *int, path, key string, each ...func(*T),
 ) (all []T, err error) {
 	first := path
 	if *size == 0 {
@@ -73,6 +91,7 @@ func readSizedPages[T any](
 		if err != nil {
 			return nil, err
 		}
+		seen.note(answer.Changed)
 		for i := range page {
 			for _, f := range each {
 				f(&page[i])

@@ -30,7 +30,7 @@ type policyReader struct {
 
 // policyOf returns a reader of a repository's policy.
 func (f *Forge) policyOf(owner, repo string) *policyReader {
-	return &policyReader{f: f, pullReader: pullReader{client: f.client, pr: quorum.PR{Owner: owner, Repo: repo}}}
+	return &policyReader{f: f, pullReader: pullReader{client: f.client, pr: quorum.PR{Owner: owner, Repo: repo}, news: &newsFlag{}}}
 }
 
 // policyPaths are where a policy may stand; the first that is there counts.

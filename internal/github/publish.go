@@ -48,11 +48,7 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 		}
 		defer written()
 	}
-	if m.queryAt = c.Wake; c.Threads {
-		if at := m.conversation.asked.Add(threadsPause); m.queryAt.IsZero() || at.Before(m.queryAt) {
-			m.queryAt = at
-		}
-	}
+	m.wake, m.threadsDecide = c.Wake, c.Threads
 	if c.Leave {
 		return nil
 	}
@@ -89,24 +85,25 @@ func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
 	return status.writeBeside(ctx, c, mine, func() error { return p.writeChecks(ctx, c, mine) })
 }
 
-// writeChecks makes our checks of that name read as c; there may be none yet. A pass is confirmed even if it stands
-// already: it would be left standing over what the query does not show yet.
+// writeChecks makes our checks of that name read as c; there may be none yet.
 func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []writtenCheck) error {
-	passes := c.Conclusion == "success"
-	stands := slices.ContainsFunc(mine, func(o writtenCheck) bool { return o.readsAs(c, false) })
-	g, beside := newGroup(ctx)
-	g.Go(func() error { return p.confirmTexts(beside, passes) })
-	if passes && len(mine) > 0 && (c.Restamp || !stands) {
-		g.Go(func() error { return p.refuseForeignWrites(beside, c) })
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
 	if len(mine) == 0 {
-		if err := p.createCheck(ctx, c); err != nil || !passes {
+		if err := p.confirmComments(ctx, c.Conclusion == "success"); err != nil {
+			return err
+		}
+		if err := p.createCheck(ctx, c); err != nil || c.Conclusion != "success" {
 			return err
 		}
 		return p.refuseForeignWrites(ctx, c)
+	}
+	if c.Conclusion == "success" &&
+		(c.Restamp || !slices.ContainsFunc(mine, func(o writtenCheck) bool { return o.readsAs(c, false) })) {
+		g, beside := newGroup(ctx)
+		g.Go(func() error { return p.refuseForeignWrites(beside, c) })
+		g.Go(func() error { return p.confirmComments(beside, true) })
+		if err := g.Wait(); err != nil {
+			return err
+		}
 	}
 	for i, o := range mine {
 		if i > 0 {
@@ -182,6 +179,34 @@ func (p *publication) updateCheckWithStatus(ctx context.Context, o writtenCheck,
 func (p *publication) headShared(ctx context.Context, head string) (bool, error) {
 	others, err := p.f.PullsOf(ctx, p.pr.Owner, p.pr.Repo, head)
 	return slices.ContainsFunc(others, func(o quorum.PR) bool { return o.Number != p.pr.Number }), err
+}
+
+// confirmComments makes sure, before a pass is written, that REST shows the same comments as the conversation, if that
+// alone told of them: a pass must not rest on one answer that lags. Until the head changes both are asked, after
+// such a difference.
+func (p *publication) confirmComments(ctx context.Context, passes bool) error {
+	if !passes || !p.m.commentsFromQuery {
+		return nil
+	}
+	comments, err := pullReader{client: p.f.client, pr: p.pr, texts: &p.m.pages}.readComments(ctx, nil)
+	if err != nil {
+		return err
+	}
+	shown := map[int64]bool{}
+	isApart := false
+	for _, c := range comments {
+		shown[c.ID] = true
+		isApart = isApart || p.m.conversation.isBehind(c.toText(), c.sum)
+	}
+	for id := range p.m.conversation.commentEdits {
+		isApart = isApart || !shown[id]
+	}
+	if isApart {
+		p.m.commentsApart, p.m.conversationCurrent = true, false
+		return moved{"a comment of " + p.pr.String() + " was written, edited or deleted"}
+	}
+	p.m.commentsFromQuery = false
+	return nil
 }
 
 // refuseForeignWrites makes sure that no other process wrote our check since it was observed: a pass of an older look
@@ -336,9 +361,14 @@ func (p *publication) findOwn(ctx context.Context, c report.Check) (mine []writt
 
 func (p *publication) findOwnWithText(ctx context.Context, c report.Check) (mine []ownCheck, err error) {
 	path := repoPath(p.pr, "commits", c.Head, "check-runs") + "?filter=all&per_page=100"
-	all, err := readPages[restCheck](ctx, p.f.client, path, "check_runs")
-	mine, _ = splitChecks(p.f.app, p.pr, all)
-	return slices.DeleteFunc(mine, func(o ownCheck) bool { return o.Name != c.Name }), err
+	all, err := readPages[restCheck](ctx, p.f.client, nil, path, "check_runs")
+	for _, r := range all {
+		if o := r.toCheck(); o.Name == c.Name && isOwnCheck(p.f.app, p.pr, o.CheckRun) {
+			mine = append(mine, o)
+		}
+	}
+	slices.SortStableFunc(mine, newestCheckFirst)
+	return mine, err
 }
 
 // updateCheck makes a check of ours read as c.
@@ -522,14 +552,27 @@ func (m *memory) mayStand(old report.Retired, first bool) bool {
 	case !first:
 		return false
 	case shown.sha != "" && shown.complete && m.conversation.check == old.Name: // it would be shown, unless it is all too new
-		return old.Head == m.previousHead
+		return len(m.checksLeft(old.Head, old.Name, m.conversation.external)) > 0
 	}
 	return true
 }
 
-// standsOn reports whether a check of ours is likely to be open or green on c's head, which is an earlier one.
+// checksLeft are the open and green checks of ours that were known on an earlier head when the pull request left it.
+func (m *memory) checksLeft(head, name, external string) (left []writtenCheck) {
+	if head != m.previousHead {
+		return nil
+	}
+	return slices.DeleteFunc(
+		slices.Clone(m.previousChecks),
+		func(o writtenCheck) bool { return o.name != name || !isOfOurs(o.external, external) },
+	)
+}
+
+// standsOn reports whether a check of ours is known to be open or green on c's head, which is an earlier one.
 func (m *memory) standsOn(c report.Check) bool {
-	return c.Head == m.previousHead || m.conversation.commit(c.Head).standing > 0 && m.conversation.check == c.Name
+	shown := m.conversation.commit(c.Head)
+	return len(m.checksLeft(c.Head, c.Name, m.conversation.external)) > 0 ||
+		shown.standing > 0 && m.conversation.check == c.Name
 }
 
 // endOnOlderHead ends our open or green check on an older head, unless that is another open pull request's head.
@@ -610,9 +653,6 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 			p.pr, c.Name)
 	}
 	state := statusStateOf(c)
-	if err := p.confirmTexts(ctx, state == statusSuccess); err != nil {
-		return err
-	}
 	p.f.mu.Lock()
 	me := p.f.me
 	p.f.mu.Unlock()
@@ -629,6 +669,9 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 		return nil
 	case newest != nil && newest.State == state && newest.Description == c.Described:
 		return nil
+	}
+	if err := p.confirmComments(ctx, state == statusSuccess); err != nil {
+		return err
 	}
 	in := map[string]string{"state": state, "description": c.Described, "context": c.Name}
 	if c.DetailsURL != "" {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"sort"
@@ -25,20 +24,20 @@ import (
 // maxTail bounds the bytes of a job's log that are read.
 const maxTail = 1 << 20
 
-// A pullReader reads the parts of one pull request.
+// A pullReader reads the parts of one pull request, and notes whether any answer was new that counts as news.
 type pullReader struct {
 	client *client.Client
 	pr     quorum.PR
+	news   *newsFlag
 	texts  *textPages
 }
 
-// textPages is how many texts a page can hold, as earlier reads have shown: anybody can leave many long ones.
+// textPages is how the texts of a pull request can be read, as earlier reads have shown: anybody can leave many long
+// ones.
 type textPages struct {
-	comments, reviews int  // over REST; 0: full pages
-	remarks           int  // inline comments, over REST; 0: full pages
-	queried           int  // of the query; 0: full pages
-	threads           int  // of the query; 0: few
-	apart             bool // their words are read apart
+	comments, reviews int // entries of a page; 0: full ones
+	words             int // which GraphQL tells of: allWords, reviewsWords or noWords
+	threads           int // of a page; 0: few
 }
 
 // repoPath is the path of something in the repository of a pull request.
@@ -55,21 +54,22 @@ func (r pullReader) pullPath(kind string, parts ...string) string {
 
 // readChecks reads all check runs of the head: jobs, other Apps', and our own with the record.
 func (r pullReader) readChecks(ctx context.Context, head string) ([]restCheck, error) {
-	return readPages[restCheck](ctx, r.client, r.repoPath("commits", head, "check-runs")+"?filter=all&per_page=100", "check_runs")
+	return readPages[restCheck](ctx, r.client, nil, r.repoPath("commits", head, "check-runs")+"?filter=all&per_page=100", "check_runs")
 }
 
 func (r pullReader) readStatuses(ctx context.Context, head string) ([]restStatus, error) {
-	return readPages[restStatus](ctx, r.client, r.repoPath("commits", head, "statuses")+"?per_page=100", "")
+	return readPages[restStatus](ctx, r.client, nil, r.repoPath("commits", head, "statuses")+"?per_page=100", "")
 }
 
 func (r pullReader) readFiles(ctx context.Context) ([]restFile, error) {
-	return readPages[restFile](ctx, r.client, r.pullPath("pulls", "files")+"?per_page=100", "", (*restFile).printPatch)
+	return readPages[restFile](ctx, r.client, r.news, r.pullPath("pulls", "files")+"?per_page=100", "", (*restFile).printPatch)
 }
 
 func (r pullReader) readRuns(ctx context.Context, head string) ([]restRun, error) {
 	return readPages[restRun](
 		ctx,
 		r.client,
+		r.news,
 		r.repoPath("actions", "runs")+"?per_page=100&exclude_pull_requests=true&head_sha="+head,
 		"workflow_runs",
 	)
@@ -83,7 +83,7 @@ func (r pullReader) readBranchRuns(ctx context.Context, branch string, since tim
 		"branch":                {branch},
 		"created":               {">=" + since.UTC().Format(time.RFC3339)},
 	}
-	return readPages[restRun](ctx, r.client, r.repoPath("actions", "runs")+"?"+q.Encode(), "workflow_runs")
+	return readPages[restRun](ctx, r.client, r.news, r.repoPath("actions", "runs")+"?"+q.Encode(), "workflow_runs")
 }
 
 // readBranchPulls reads the pull requests of a branch, closed ones as well, the one that changed last first, back to a
@@ -110,28 +110,22 @@ func (r pullReader) readBranchPulls(ctx context.Context, label string, since tim
 	return all, nil
 }
 
-// readListedTexts reads reviews and comments as REST lists them.
-func (r pullReader) readListedTexts(ctx context.Context, kept keptWords) (shownTexts, error) {
-	reviews, comments := shownTexts{}, shownTexts{}
-	g, ctx := newGroup(ctx)
-	read := func(all shownTexts, kind quorum.TextKind, size *int, path string) {
-		g.Go(func() error {
-			_, err := readSizedPages(ctx, r.client, size, path+"?per_page=100", "", func(t *restText) {
-				all.noteText(t.toText(kind, kept))
-				t.Body = ""
-			})
-			return err
-		})
-	}
-	read(reviews, quorum.TextReview, &r.texts.reviews, r.pullPath("pulls", "reviews"))
-	read(comments, quorum.TextComment, &r.texts.comments, r.pullPath("issues", "comments"))
-	err := g.Wait()
-	maps.Copy(comments, reviews)
-	return comments, err
+// readReviews reads the reviews. Of their words it keeps those that watched keeps.
+func (r pullReader) readReviews(ctx context.Context, watched reviewerSet) ([]restReview, error) {
+	path := r.pullPath("pulls", "reviews") + "?per_page=100"
+	return readSizedPages(ctx, r.client, r.news, &r.texts.reviews, path, "", func(v *restReview) {
+		v.sum, v.Body = untrusted.DigestOf(v.Body), watched.keptBody(v.User.account(), v.Body)
+	})
+}
+
+// readComments reads the comments, with the words that [restComment.keepWords] keeps.
+func (r pullReader) readComments(ctx context.Context, watched reviewerSet) ([]restComment, error) {
+	path := r.pullPath("issues", "comments") + "?per_page=100"
+	return readSizedPages(ctx, r.client, r.news, &r.texts.comments, path, "", func(c *restComment) { c.keepWords(watched) })
 }
 
 func (r pullReader) readSiblings(ctx context.Context, head string) ([]restPull, error) {
-	return readPages[restPull](ctx, r.client, r.repoPath("commits", head, "pulls")+"?per_page=100", "")
+	return readPages[restPull](ctx, r.client, nil, r.repoPath("commits", head, "pulls")+"?per_page=100", "")
 }
 
 // requiredCheck is a check that a rule or a protection requires, by its name and, unless any App may write it, its App.
@@ -232,10 +226,11 @@ func readGate(ctx context.Context, r pullReader, sc readPlan, check string, app 
 // readRun reads one run; nil if GitHub answers 404.
 func (r pullReader) readRun(ctx context.Context, id int64) (*restRun, error) {
 	var run restRun
-	_, err := r.client.Get(ctx, r.repoPath("actions", "runs", strconv.FormatInt(id, 10))+"?exclude_pull_requests=true", &run)
+	answer, err := r.client.Get(ctx, r.repoPath("actions", "runs", strconv.FormatInt(id, 10))+"?exclude_pull_requests=true", &run)
 	if client.IsNotFound(err) {
 		return nil, nil
 	}
+	r.news.note(answer.Changed)
 	return &run, err
 }
 
@@ -264,18 +259,19 @@ func (r pullReader) beginReadingRuns(ctx context.Context, g group, ids []int64) 
 }
 
 // readText reads one review or comment.
-func (r pullReader) readText(ctx context.Context, ref quorum.TextRef, kept keptWords) (shownText, error) {
+func (r pullReader) readText(ctx context.Context, ref quorum.TextRef) (quorum.Text, error) {
 	id := strconv.FormatInt(ref.ID, 10)
-	path := r.repoPath("issues", "comments", id)
 	if ref.Kind == quorum.TextReview {
-		path = r.pullPath("pulls", "reviews", id)
+		var v restReview
+		_, err := r.client.Get(ctx, r.pullPath("pulls", "reviews", id), &v)
+		return v.toText(), err
 	}
-	var t restText
-	_, err := r.client.Get(ctx, path, &t)
-	if err == nil && t.IssueURL != "" && !strings.HasSuffix(t.IssueURL, "/"+strconv.Itoa(r.pr.Number)) {
-		return shownText{}, errOtherPull
+	var c restComment
+	_, err := r.client.Get(ctx, r.repoPath("issues", "comments", id), &c)
+	if err == nil && c.IssueURL != "" && !strings.HasSuffix(c.IssueURL, "/"+strconv.Itoa(r.pr.Number)) {
+		return quorum.Text{}, errOtherPull
 	}
-	return t.toText(ref.Kind, kept), err
+	return c.toText(), err
 }
 
 // errOtherPull says that a comment is another pull request's.
@@ -300,7 +296,7 @@ func (r pullReader) readJobLog(ctx context.Context, id int64, cancelled bool) (j
 	notes, err := readPages[struct {
 		Message string `json:"message"`
 		Title   string `json:"title"`
-	}](ctx, r.client, r.repoPath("check-runs", n, "annotations")+"?per_page=100", "")
+	}](ctx, r.client, nil, r.repoPath("check-runs", n, "annotations")+"?per_page=100", "")
 	if errors.As(err, &limit) || ctx.Err() != nil {
 		return job, err
 	}
@@ -431,9 +427,11 @@ func (r pullReader) readFile(ctx context.Context, path, ref string) (src []byte,
 		at += "?ref=" + url.QueryEscape(ref)
 	}
 	var raw json.RawMessage
-	if _, err = r.client.Get(ctx, at, &raw); err != nil {
+	answer, err := r.client.Get(ctx, at, &raw)
+	if err != nil {
 		return nil, "", err
 	}
+	r.news.note(answer.Changed)
 	var c restContent
 	switch {
 	case bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")): // what a folder holds

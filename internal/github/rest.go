@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -239,38 +240,17 @@ func isJobPage(details string, id int64) bool {
 	return found && inRun && job == strconv.FormatInt(id, 10)
 }
 
-// restText is a review or a comment.
-type restText struct {
-	ID       int64     `json:"id"`
-	User     *restUser `json:"user"`
-	Body     string    `json:"body"`
-	Relation string    `json:"author_association"`
-	URL      string    `json:"html_url"`
-
-	// Of a comment.
-	Created  time.Time `json:"created_at"`
-	Updated  time.Time `json:"updated_at"`
-	IssueURL string    `json:"issue_url"`
-
-	// Of a review.
+type restReview struct {
+	ID        int64     `json:"id"`
+	User      *restUser `json:"user"`
+	Body      string    `json:"body"`
 	State     string    `json:"state"`
 	Commit    string    `json:"commit_id"`
+	Relation  string    `json:"author_association"`
 	Submitted time.Time `json:"submitted_at"`
-}
+	URL       string    `json:"html_url"`
 
-// toText shows the text, whose editor REST does not tell.
-func (r *restText) toText(kind quorum.TextKind, kept keptWords) shownText {
-	t := quorum.Text{
-		TextRef: quorum.TextRef{Kind: kind, ID: r.ID}, Author: r.User.account(), Body: r.Body, At: r.Submitted,
-		Commit: r.Commit, State: r.State, Member: isMember(r.Relation), URL: r.URL,
-	}
-	if kind == quorum.TextComment {
-		t.At = r.Created
-		if r.Updated.After(r.Created) {
-			t.Edited = r.Updated
-		}
-	}
-	return newShownText(t, laterOf(r.Created, r.Updated), kept)
+	sum untrusted.Digest // of the body as it came
 }
 
 // restActivity is an entry of a repository's activity list.
@@ -283,6 +263,55 @@ type restActivity struct {
 
 func (a restActivity) toPush() quorum.Push {
 	return quorum.Push{Before: a.Before, After: a.After, Actor: a.Actor.account(), At: a.At}
+}
+
+type restComment struct {
+	ID      int64     `json:"id"`
+	User    *restUser `json:"user"`
+	Body    string    `json:"body"`
+	Created time.Time `json:"created_at"`
+	Updated time.Time `json:"updated_at"`
+	URL     string    `json:"html_url"`
+
+	Relation string `json:"author_association"`
+	IssueURL string `json:"issue_url"`
+
+	sum untrusted.Digest // of the body as it came
+
+	told string // Body, where it may be our comment that tells the verdict
+}
+
+// maxTold is how many bytes a comment of ours that tells the verdict may have.
+const maxTold = 32 << 10
+
+// keepWords keeps of the words those that watched keeps, and what a member commands.
+func (c *restComment) keepWords(watched reviewerSet) {
+	command := ""
+	if isMember(c.Relation) {
+		command = quorum.CommandLine(c.Body)
+	}
+	c.keepTold()
+	c.sum, c.Body = untrusted.DigestOf(c.Body), watched.keptBody(c.User.account(), c.Body)
+	if command != "" && quorum.CommandLine(c.Body) != command {
+		c.Body = command
+	}
+}
+
+// keepTold keeps the words of what may be our comment that tells the verdict.
+func (c *restComment) keepTold() {
+	if len(c.Body) <= maxTold && strings.HasPrefix(c.Body, quorum.VerdictMarker) {
+		c.told = c.Body
+	}
+}
+
+// toldComments are our comments among all that tell the verdict.
+func toldComments(all []restComment, ours quorum.Account) (told []quorum.ToldComment) {
+	for i := range all {
+		if c := &all[i]; c.told != "" && c.User.account().Same(ours) {
+			told = append(told, quorum.ToldComment{ID: c.ID, Body: c.told})
+		}
+	}
+	return told
 }
 
 type restStatus struct {
@@ -317,9 +346,37 @@ type restCommit struct {
 	} `json:"parents"`
 }
 
+func (r restReview) toText() quorum.Text {
+	return quorum.Text{
+		TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: r.ID},
+		Author:  r.User.account(),
+		Body:    r.Body,
+		At:      r.Submitted,
+		Commit:  r.Commit,
+		State:   r.State,
+		Member:  isMember(r.Relation),
+		URL:     r.URL,
+	}
+}
+
 // isMember reports whether GitHub's word for what an author is to the repository is that of a member.
 func isMember(relation string) bool {
 	return relation == "OWNER" || relation == "MEMBER" || relation == "COLLABORATOR"
+}
+
+func (c restComment) toText() quorum.Text {
+	t := quorum.Text{
+		TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: c.ID},
+		Author:  c.User.account(),
+		Body:    c.Body,
+		At:      c.Created,
+		Member:  isMember(c.Relation),
+		URL:     c.URL,
+	}
+	if c.Updated.After(c.Created) {
+		t.Edited = c.Updated
+	}
+	return t
 }
 
 func laterOf(a, b time.Time) time.Time {

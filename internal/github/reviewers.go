@@ -56,11 +56,11 @@ func (all reviewerSet) keptCommands(body string, most int) string {
 	return kept.String()
 }
 
-// authorsDigest stands for the accounts that the reviewers have, and for which words of others are kept.
+// authorsDigest stands for the accounts that the reviewers have.
 func (all reviewerSet) authorsDigest() untrusted.Digest {
 	var names strings.Builder
 	for _, r := range all {
-		fmt.Fprintf(&names, "%s %d %d %q\n", strings.ToLower(r.Author), r.AuthorID, len(r.Request.Comment), r.Obeys)
+		fmt.Fprintf(&names, "%s %d\n", strings.ToLower(r.Author), r.AuthorID)
 	}
 	return sha256.Sum256([]byte(names.String()))
 }

@@ -198,7 +198,7 @@ func (r *setupReader) readRulesets(ctx context.Context) error {
 		ID     int64  `json:"id"`
 		Target string `json:"target"`
 	}
-	all, err := readPages[listed](ctx, r.client, r.path("rulesets")+"?includes_parents=true&per_page=100", "")
+	all, err := readPages[listed](ctx, r.client, nil, r.path("rulesets")+"?includes_parents=true&per_page=100", "")
 	if hasNoPlan(err) {
 		return nil
 	}
@@ -301,7 +301,7 @@ func (r *setupReader) readWorkflows(ctx context.Context) error {
 		State   string    `json:"state"`
 		Created time.Time `json:"created_at"`
 	}
-	all, err := readPages[listed](ctx, r.client, r.path("actions", "workflows")+"?per_page=100", "workflows")
+	all, err := readPages[listed](ctx, r.client, nil, r.path("actions", "workflows")+"?per_page=100", "workflows")
 	if err != nil {
 		return r.allowUnread(doctor.WorkflowsPart, "the workflows", "actions: read", err)
 	}

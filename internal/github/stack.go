@@ -49,7 +49,7 @@ func (r layersReader) readBelow(ctx context.Context, pr *quorum.PullRequest) (be
 // those that GitHub shows in the stack are meant: earlier in its preview it showed none.
 func (r layersReader) readLayer(ctx context.Context, stack int, branch string) (*restPull, error) {
 	q := url.Values{"per_page": {"100"}, "state": {"open"}, "head": {r.pr.Owner + ":" + branch}}
-	all, err := readPages[restPull](ctx, r.client, r.repoPath("pulls")+"?"+q.Encode(), "")
+	all, err := readPages[restPull](ctx, r.client, nil, r.repoPath("pulls")+"?"+q.Encode(), "")
 	switch {
 	case client.IsNotFound(err), client.IsUnprocessable(err):
 		return nil, nil
@@ -81,7 +81,7 @@ func (r layersReader) isGreen(ctx context.Context, head string) (bool, error) {
 	}
 	q := url.Values{"check_name": {r.check}, "filter": {"all"}, "per_page": {"100"}}
 	path := r.repoPath("commits", head, "check-runs") + "?" + q.Encode()
-	all, err := readPages[restCheck](ctx, r.client, path, "check_runs")
+	all, err := readPages[restCheck](ctx, r.client, nil, path, "check_runs")
 	if err != nil {
 		return false, err
 	}

@@ -70,7 +70,7 @@ func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, ow
 		Name  string `json:"name"`
 		State string `json:"state"`
 	}
-	all, err := readPages[listed](ctx, c, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
+	all, err := readPages[listed](ctx, c, nil, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
 	if err != nil {
 		return fmt.Errorf("list workflows: %w", err)
 	}
@@ -145,7 +145,7 @@ type traces struct {
 // readTraces reads what was left on one pull request.
 func readTraces(ctx context.Context, c *client.Client, owner, repo string, p restPull) (left traces, err error) {
 	n := fmt.Sprint(p.Number)
-	var comments []restText
+	var comments []restComment
 	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "issues", n, "comments")+"?per_page=100", &comments); err != nil {
 		return left, fmt.Errorf("read the comments of #%s: %w", n, err)
 	}
@@ -169,7 +169,7 @@ func readTraces(ctx context.Context, c *client.Client, owner, repo string, p res
 			left.inline = append(left.inline, comment.User.account())
 		}
 	}
-	var reviews []restText
+	var reviews []restReview
 	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "pulls", n, "reviews")+"?per_page=100", &reviews); err != nil {
 		return left, fmt.Errorf("read the reviews of #%s: %w", n, err)
 	}

@@ -37,7 +37,7 @@ func (f *Forge) Tell(ctx context.Context, pr quorum.PR, c report.Comment, told [
 		}
 	case c.Make:
 		path := repoPath(pr, "issues", strconv.Itoa(pr.Number), "comments")
-		var made restText
+		var made restComment
 		if _, err = f.client.Send(ctx, http.MethodPost, path, map[string]string{"body": body}, &made); err == nil {
 			m.told = toldVerdict{quorum.ToldComment{ID: made.ID, Body: body}, f.now()}
 		}
@@ -85,18 +85,18 @@ func sameBody(shown, written string) bool {
 
 // findTold reads our comments that tell the verdict.
 func (a application) findTold(ctx context.Context) (told []quorum.ToldComment, err error) {
-	ours := knownAccount(a.f)
+	ours := quorum.Account{Login: a.f.app.KnownSlug() + "[bot]", Bot: true}
 	if a.f.client.Personal() {
 		if err := a.f.readIdentity(ctx, &ours); err != nil {
 			return nil, err
 		}
 	}
 	path := repoPath(a.pr, "issues", strconv.Itoa(a.pr.Number), "comments")
-	_, err = readSizedPages(ctx, a.f.client, new(int), path+"?per_page=100", "", func(c *restText) {
-		if isToldVerdict(c.Body) && c.User.account().Same(ours) {
-			told = append(told, quorum.ToldComment{ID: c.ID, Body: c.Body})
+	_, err = readSizedPages(ctx, a.f.client, nil, new(int), path+"?per_page=100", "", func(c *restComment) {
+		if c.keepTold(); c.told != "" && c.User.account().Same(ours) {
+			told = append(told, quorum.ToldComment{ID: c.ID, Body: c.told})
 		}
-		c.Body = ""
+		c.Body, c.told = "", ""
 	})
 	return told, err
 }

@@ -78,13 +78,17 @@ func (p *publication) withdrawChecks(ctx context.Context, since time.Time) error
 	if err != nil {
 		return err
 	}
-	own, others := splitChecks(p.f.app, p.pr, all)
-	p.m.jobsCheckOnHead = slices.ContainsFunc(others, isByJob)
-	for _, check := range own {
+	for _, r := range all {
+		check := r.toCheck()
+		if !isOwnCheck(p.f.app, p.pr, check.CheckRun) {
+			p.m.jobsCheckOnHead = p.m.jobsCheckOnHead || check.App == quorum.ActionsApp
+			continue
+		}
 		p.m.ownChecks = append(p.m.ownChecks, check.asWritten())
 	}
-	for _, check := range own {
-		if check.Conclusion != "success" {
+	for _, r := range all {
+		check := r.toCheck()
+		if !isOwnCheck(p.f.app, p.pr, check.CheckRun) || check.Conclusion != "success" {
 			continue
 		}
 		p.f.log.Warn("a pull request cannot be read, and its check is not success any more",

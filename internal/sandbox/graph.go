@@ -229,14 +229,14 @@ func (v graphView) pullCommitNode(sha string) object {
 func (v graphView) textNode(typename, kind string, id int64, author, body string, at time.Time, editor string, editedAt time.Time) object {
 	return object{
 		"__typename": typename, "id": nodeID(kind, id), "databaseId": id, "fullDatabaseId": fmt.Sprint(id),
-		"author": v.graphActor(author), "authorAssociation": association(v.permissions[strings.ToLower(author)]), "body": body,
-		"createdAt": timeOrNull(at), "updatedAt": timeOrNull(laterOf(at, editedAt)),
+		"author": v.graphActor(author), "body": body, "createdAt": timeOrNull(at), "updatedAt": timeOrNull(laterOf(at, editedAt)),
 		"editor": v.graphActor(editor), "lastEditedAt": timeOrNull(editedAt),
 	}
 }
 
 func (v graphView) commentNode(c *issueComment) object {
 	o := v.textNode("IssueComment", "IC", c.id, c.author, c.body, c.created, c.editor, c.editedAt)
+	o["authorAssociation"] = association(v.permissions[strings.ToLower(c.author)])
 	o["url"] = fmt.Sprintf("%s/pull/%d#issuecomment-%d", v.webURL(), c.pull.number, c.id)
 	return o
 }

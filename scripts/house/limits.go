@@ -55,7 +55,7 @@ var limits = limitTable{
 	{linesOfRoom, []string{"internal/review"}, 6500, inARoom},
 	{linesOfRoom, []string{"internal/report"}, 5799, inARoom},
 	{linesOfRoom, []string{"internal/config"}, 3968, "init tells a reviewer from what runs beside it, and other tools' words have their hints"},
-	{linesOfRoom, []string{"internal/github"}, 14342, inARoom},
+	{linesOfRoom, []string{"internal/github"}, 14490, inARoom},
 	{linesOfRoom, []string{"internal/loop"}, 1648, inARoom},
 	{linesOfRoom, []string{"internal/daemon"}, 4393, inARoom},
 	{linesOfRoom, []string{"internal/store"}, 2672, inARoom},
@@ -98,7 +98,7 @@ var limits = limitTable{
 	{oneWordNames, nil, 7, "a name says what a function returns or does, with its noun"},
 	{sharedTypes, nil, 6, "no type name for two things"},
 
-	{heldByTests, []string{"internal/github"}, 14342, "126 before: they resist every new wall; one tells hosts apart by their name"},
+	{heldByTests, []string{"internal/github"}, 28, "126 before: they resist every new wall; one tells hosts apart by their name"},
 	{heldByTests, []string{"cmd/coordinator"}, 37, "98 before: as above; one is the reader that classify and the check share, five a job's patience"},
 	{heldByTests, []string{"internal/daemon", "internal/dashboard"}, 22, "87 before: as above"},
 }

@@ -55,5 +55,8 @@ type Digest [sha256.Size]byte
 // DigestOf is the digest of a body as GitHub gives it back.
 func DigestOf(body string) Digest { return sha256.Sum256([]byte(Normalize(body))) }
 
-// Short is the beginning of a digest, as text: what an event said is kept by it.
-func (d Digest) Short() string { return hex.EncodeToString(d[:8]) }
+// ShortDigest is the beginning of a body's digest, as text: what an event said is kept by it.
+func ShortDigest(body string) string {
+	s := DigestOf(body)
+	return hex.EncodeToString(s[:8])
+}

@@ -561,7 +561,7 @@ func (t eventText) digest() string {
 	if t.ID == 0 {
 		return ""
 	}
-	return untrusted.DigestOf(t.Body).Short()
+	return untrusted.ShortDigest(t.Body)
 }
 
 type eventApp struct {
