@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ func (v *attemptView) textStatements() []statement {
 		return v.artifactStatements()
 	}
 	out := slices.DeleteFunc(v.textsFor(), isOther)
-	sort.SliceStable(out, func(i, j int) bool { return out[i].at.Before(out[j].at) })
+	slices.SortStableFunc(out, func(a, b statement) int { return a.at.Compare(b.at) })
 	return out
 }
 
@@ -63,9 +62,6 @@ func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
 		return c, true
 	}
 	v.readStatement(&c)
-	if c.Outcome == quorum.Findings && !t.Edited.IsZero() {
-		c.at = t.Edited // bindText dates approvals; what was edited into a no was said then
-	}
 	return c, true
 }
 
@@ -117,8 +113,13 @@ func (v textView) readStatement(c *statement) {
 	case c.rejected == "" && c.Outcome == quorum.Findings && v.haveEnded(c) && v.mayBeOfOldBase(c):
 		c.rejected = ofOldBase
 	}
-	if v.attempt.wasBefore(c) {
+	switch isEdited := !c.text.Edited.IsZero(); {
+	case v.attempt.wasBefore(c):
 		c.rejected = askedAgainSince
+	case isEdited && c.Outcome == quorum.Findings:
+		c.at = c.text.Edited // bindText dates approvals; what was edited into a no was said then
+	case isEdited && c.text.Editor.Login == "": // doubt, which voids no objection
+		c.reject(editedByOther, "")
 	}
 }
 
@@ -130,17 +131,14 @@ func (v textView) doubtApproval(c *statement) {
 		pull, isOfOther = v.head.otherPullOfRun(run, true)
 	}
 	by, isCommanded := v.head.commandBefore(v.Reviewer, c)
-	objected := func(o quorum.Objection) bool {
-		return o.Reviewer == v.Name && o.TextRef == c.ref && (o.Carried == "" || v.head.record.concerns(&o))
-	}
+	isHere := func(o *quorum.Objection) bool { return o.Carried == "" || v.head.record.concerns(o) }
+	objected := func(o quorum.Objection) bool { return o.Reviewer == v.Name && o.TextRef == c.ref && isHere(&o) }
 	switch {
 	case named != "" && v.head.isVague(named):
 		c.rejected = vagueCommit
 	case v.Workflow == "" && !c.isReview() && !v.head.isHead(named) && v.head.mayHaveHadOtherHead():
 		c.rejected = unnamedCommit
 	case c.rejected != "":
-	case !c.text.Edited.IsZero() && c.text.Editor.Login == "": // doubt, which voids a yes alone
-		c.reject(editedByOther, "")
 	case isOfOther:
 		c.reject(ofOtherPull, pull)
 	case isCommanded:

@@ -443,8 +443,8 @@ func (w *siblingWalker) checkShared(st *siblingState, history []string) {
 			isHeard := o.pull != forkPull || pr.Fork // whatever the base is: the diff is the same
 			isObjected = isObjected || isHeard
 			answering := twins
-			if said.Head != pr.Head { // it was closed on a head before: a yes to the same diff ends that, whatever its base
-				answering = speaking
+			if said.Head != pr.Head { // it was closed on a head before: a yes to the same diff ends that, whatever its base and fate
+				answering = []int{0, 1, 2, 3}[:len(st.pulls)]
 			}
 			if isHeard && o.seen && !st.isAnswered(o, answering) && st.verdict == quorum.Passed {
 				w.fails(diffStaysRed, history, "#%d was objected to, and the check passed with #%d", 7+o.pull, st.lead)
