@@ -26,7 +26,7 @@ part "$copy/run" loop
 part "$copy/serve" ""
 [[ ${4-} != whole ]] || { cp "$copy"/suite/scenarios/* "$copy/run"; cp "$copy"/suite/scenarios/* "$copy/serve"; }
 
-tell() { "$copy/accept" -bin "$program" -schema 2 -known .ci/known-stories.txt -j 8 "$@"; }
+tell() { "$copy/accept" -bin "$program" -schema 2 -known .ci/known-stories.txt -j 6 "$@"; }
 failed=0
 for shell in events serve; do
   echo "shell $shell"

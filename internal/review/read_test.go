@@ -597,6 +597,21 @@ func TestCountsBehindATotal(t *testing.T) {
 	}
 }
 
+// A count of zero with more behind it in its line approves nothing, whatever the text praises.
+func TestACountOfZeroWithSuggestions(t *testing.T) {
+	for line, want := range map[string]quorum.Outcome{
+		"0 bugs found":                    quorum.Approved,
+		"0 bugs found (0 high, 0 low)":    quorum.Approved,
+		"0 bugs found (with suggestions)": quorum.Malformed,
+		"0 bugs found: some suggestions":  quorum.Malformed,
+	} {
+		got := Read(autoReviewer(), Material{Kind: Comment, Body: "### Strengths\n\n- Clear names.\n\n### Findings\n\n" + line + "\n"})
+		if got.Outcome != want {
+			t.Errorf("%q: %s (%s), want %s", line, got.Outcome, got.Reason, want)
+		}
+	}
+}
+
 // What a table explains is no finding; and what stands in a column without a name says nothing about its row.
 func TestTablesThatExplain(t *testing.T) {
 	for table, want := range map[string]quorum.Outcome{
