@@ -147,6 +147,30 @@ func TestAnObjectionShowsOnAPullRequestWithTheSameDiff(t *testing.T) {
 	})
 }
 
+// One that has come to a commit, of which no event told, is looked at once another one of it is closed: nobody else writes its check.
+func TestWhoCameUntoldIsLookedAtWhenAnotherCloses(t *testing.T) {
+	withSiblings(t, func(l *underLoad, g *sandbox.GitHub) {
+		g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1"})
+		g.OpenPull(sandbox.PullSpec{Number: 8, Head: "b1"})
+		l.after(time.Minute)
+		l.told()
+		mustHappen(t, g.Push(8, "a1", sandbox.PushSpec{}))
+		l.told("pull_request_review.submitted", "pull_request.closed")
+		l.reviewBy(7, "APPROVED")
+		l.after(10 * time.Second)
+		mustHappen(t, g.Close(7, "alice"))
+		l.after(10 * time.Second)
+		row, err := l.server.store.Get(l.t.Context(), "77/org-0/shop-0#8")
+		var shown dashboard.Sight
+		if err := cmp.Or(err, json.Unmarshal(row.Sight, &shown)); err != nil {
+			t.Fatal(err)
+		}
+		if shown.Head != g.Head(8) {
+			t.Errorf("#8 was last seen on %s, and is on %s", shown.Head, g.Head(8))
+		}
+	})
+}
+
 // Two pull requests were closed on a commit with an objection each. They hold up a third one, a crowd of closed ones comes and goes,
 // and then there is rest: they wake one another no more, and are looked at no more.
 func TestClosedPullRequestsOfACommitRest(t *testing.T) {

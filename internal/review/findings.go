@@ -354,7 +354,7 @@ func (t *findingTally) readCounts(words, item string) bool {
 	if at := strings.IndexAny(words, ":("); at > 0 && isTotal(words[:at], words[at:]) {
 		number := firstNumber().FindString(words)
 		if !t.readCounts(strings.NewReplacer("(", ",", ")", "").Replace(words[at+1:]), item) {
-			t.addCount(0, true, strings.TrimLeft(number, "0"), item) // zero it is of its parts alone
+			t.addCount(0, true, strings.TrimLeft(number, "0"), item) // a zero must have parts that count
 		}
 		return number != ""
 	}

@@ -442,9 +442,11 @@ func (w *siblingWalker) checkShared(st *siblingState, history []string) {
 			o.seen = o.seen || o.pull == place || said.Closed && said.Head == pr.Head
 			isHeard := o.pull != forkPull || pr.Fork // whatever the base is: the diff is the same
 			isObjected = isObjected || isHeard
-			answering := twins
-			if said.Head != pr.Head { // it was closed on a head before: a yes to the same diff ends that, whatever its base and fate
-				answering = []int{0, 1, 2, 3}[:len(st.pulls)]
+			answering := slices.Clone(twins)
+			for other := range st.pulls { // one that was closed on an earlier head: a yes to the same diff ends it, on any of them
+				if said.Head != pr.Head {
+					answering = append(answering, other)
+				}
 			}
 			if isHeard && o.seen && !st.isAnswered(o, answering) && st.verdict == quorum.Passed {
 				w.fails(diffStaysRed, history, "#%d was objected to, and the check passed with #%d", 7+o.pull, st.lead)
