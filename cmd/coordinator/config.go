@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,9 @@ type configCheckCmd struct {
 	File string `arg:"" optional:"" help:"The policy file; - reads standard input. Default: .github/review-coordinator.yml or .yaml."`
 	JSON bool   `help:"Print JSON." name:"json"`
 
-	Organization string `help:"A copy of the organisation's policy on this machine: says what holds of both, and from where." placeholder:"FILE"`
+	Organization string `help:"A copy of the organisation's policy on this machine: says what holds of both." placeholder:"FILE"`
+	Against      string `help:"Say what this policy would have decided in a repository, which is only read." placeholder:"OWNER/NAME"`
+	Last         int    `help:"How many pull requests --against asks about: 1 to 100." default:"20" placeholder:"N"`
 }
 
 // Run checks the file.
@@ -41,7 +44,7 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	var wrong *config.Error
 	if errors.As(err, &wrong) {
 		if cmd.JSON {
-			err = c.writeJSON(policyJSON{File: path, Problems: problemsAsJSON(wrong.Problems), Warnings: []problemJSON{}})
+			err = c.writeJSON(policyJSON{File: path, Problems: wrong.Problems, Warnings: []config.Diagnostic{}})
 		} else {
 			_, err = fmt.Fprintln(c.Stdout, colorProblems(c.Color, wrong.Error()))
 		}
@@ -56,18 +59,45 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	}
 	warnings := append(config.MergeWarnings(path, src, org), treeWarnings(path, src)...)
 	checked := policyAsJSON(path, policy, warnings)
+	if !cmd.JSON {
+		for _, w := range warnings {
+			fmt.Fprintln(c.Stdout, colorProblems(c.Color, "warning: "+w.String()))
+		}
+		checked.IsValid = paintIf(c.Color, goodStyle, "is valid")
+		if err := policyText.Execute(c.Stdout, checked); err != nil {
+			return err
+		}
+	}
+	if cmd.Against != "" {
+		if checked.Against, err = cmd.askAgainst(ctx, c, supposed{path: path, src: src, policy: policy}); err != nil {
+			return err
+		}
+	}
 	if cmd.JSON {
 		return c.writeJSON(checked)
 	}
-	for _, w := range warnings {
-		fmt.Fprintln(c.Stdout, colorProblems(c.Color, "warning: "+w.String()))
-	}
-	checked.IsValid = paintIf(c.Color, goodStyle, "is valid")
-	return policyText.Execute(c.Stdout, checked)
+	return policyText.ExecuteTemplate(c.Stdout, "against", checked.Against)
 }
 
-// treeWarnings warns of what the policy guards nothing of in the repository in whose folder it stands, or in which the
-// command was started. Elsewhere there is nothing to look at.
+// askAgainst says what the policy would have decided in the repository that --against names.
+func (cmd configCheckCmd) askAgainst(ctx context.Context, c *command, s supposed) (*againstJSON, error) {
+	if s.last = cmd.Last; s.last < 1 || s.last > 100 {
+		return nil, usageError(fmt.Errorf("--last %d is out of range", s.last), "a number from 1 to 100")
+	}
+	owner, name, err := c.splitRepo(cmd.Against)
+	if err != nil {
+		return nil, err
+	}
+	api, in, err := c.connectGitHub(ctx, owner, name, readAccess)
+	if err != nil {
+		return nil, err
+	}
+	s.owner, s.name = owner, name
+	out, err := s.ask(ctx, c, api, in.Slug)
+	return out, readAccess.explainRefusal(err)
+}
+
+// treeWarnings warns of what no guard covers in the repository in whose folder the policy stands, or else in this one.
 func treeWarnings(path string, src []byte) []config.Diagnostic {
 	folder := "."
 	if dir := filepath.Dir(path); filepath.Base(dir) == ".github" {
@@ -86,28 +116,21 @@ func treeWarnings(path string, src []byte) []config.Diagnostic {
 
 // readPolicy reads the policy file. path is its name in messages.
 func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path string, src []byte, err error) {
-	if cmd.File == "-" {
-		src, err = c.readStdin(ctx, config.MaxSize+1) // one byte more than allowed, so that a longer file is noticed
-		return "<stdin>", src, err
-	}
-	candidates := config.Paths()
+	const most = config.MaxSize + 1 // one byte more than allowed, so that a longer file is noticed
 	if cmd.File != "" {
-		candidates = []string{cmd.File}
+		src, err = c.readInput(ctx, cmd.File, most)
+		return cmp.Or(strings.TrimPrefix(cmd.File, "-"), "<stdin>"), src, err
 	}
-	for _, path := range candidates {
-		src, err := readFileUpTo(path, config.MaxSize+1)
-		if err == nil {
+	for _, path := range config.Paths() {
+		if src, err = readFileUpTo(path, most); err == nil {
 			return path, src, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", nil, usageError(err, fileHint(err))
 		}
 	}
-	hint := "stand in the root of the clone, or name the file: coordinator config check FILE; coordinator init writes a first one"
-	if cmd.File != "" {
-		hint = fileHint(fs.ErrNotExist)
-	}
-	return "", nil, usageError(fmt.Errorf("there is no %s", strings.Join(candidates, " or ")), hint)
+	return "", nil, usageError(fmt.Errorf("there is no %s", strings.Join(config.Paths(), " or ")),
+		"stand in the root of the clone, or name the file: coordinator config check FILE; coordinator init writes a first one")
 }
 
 // colorProblems colours the carets, the hints and the warnings of problems, if colours are wanted.

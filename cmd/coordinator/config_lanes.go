@@ -2,7 +2,7 @@
 
 package main
 
-// What config check says of lanes, of people and of the conditions under which a reviewer votes. policy_text.txt words it.
+// What config check says of lanes, people and the conditions under which a reviewer votes. policy_text.txt words it.
 
 import (
 	"cmp"
@@ -17,34 +17,22 @@ import (
 
 // A laneJSON is a lane as it holds: what it does not name is the top level's.
 type laneJSON struct {
-	Name     string        `json:"name"`
-	Why      string        `json:"why,omitempty"`
-	If       ifJSON        `json:"if"`
-	Adds     []string      `json:"adds,omitempty"` // keys that are added wherever it may hold: they ask no less than the top level
-	Less     []string      `json:"less,omitempty"` // keys in which it asks less: they count only where it surely holds
-	Quorum   string        `json:"quorum"`
-	People   quorum.People `json:"people,omitempty"`
-	Voters   []string      `json:"voters"`
-	Grace    string        `json:"grace"`
-	Deadline string        `json:"deadline"`
+	Name     string           `json:"name"`
+	Why      string           `json:"why,omitempty"`
+	If       quorum.Condition `json:"if"`
+	Adds     []string         `json:"adds,omitempty"` // keys that are added wherever it may hold: they ask no less
+	Less     []string         `json:"less,omitempty"` // keys in which it asks less: they count only where it surely holds
+	Quorum   string           `json:"quorum"`
+	People   quorum.People    `json:"people,omitempty"`
+	Voters   []string         `json:"voters"`
+	Grace    string           `json:"grace"`
+	Deadline string           `json:"deadline"`
 
 	// For the text alone.
 	Where       string   `json:"-"` // the condition in words
 	Bases       []string `json:"-"` // besides the default branch, where it asks less
 	EndsReading bool     `json:"-"` // no lane below it is read where it surely holds
 }
-
-// An ifJSON is a condition with what it names.
-type ifJSON struct {
-	AllPaths []string `json:"all_paths,omitempty"`
-	AnyPath  []string `json:"any_path,omitempty"`
-	Authors  []string `json:"authors,omitempty"`
-	Labels   []string `json:"labels,omitempty"`
-	Base     []string `json:"base,omitempty"`
-}
-
-// IsZero reports whether nothing is named.
-func (c ifJSON) IsZero() bool { return !quorum.Condition(c).Names() }
 
 func lanesAsJSON(p quorum.Policy) (list []laneJSON) {
 	for i := range p.Lanes {
@@ -58,7 +46,7 @@ func lanesAsJSON(p quorum.Policy) (list []laneJSON) {
 			}
 		}
 		list = append(list, laneJSON{
-			Name: lane.Name, Why: lane.Why, If: ifJSON(lane.If), Adds: adds, Less: less,
+			Name: lane.Name, Why: lane.Why, If: lane.If, Adds: adds, Less: less,
 			Quorum: ruleWord(quorumOf(q)), People: q.People, Voters: voters,
 			Grace: config.Duration(q.Grace).String(), Deadline: config.Duration(q.Deadline).String(),
 			Where: describeCondition(lane.If, len(less) > 0), Bases: change.NamedBases(lane),

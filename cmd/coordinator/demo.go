@@ -404,14 +404,9 @@ func (st *demoScreen) printClosing(dashboard string) {
 		"and a new commit had to earn its own pass.", st.width) {
 		fmt.Fprintln(st.w, line)
 	}
-	fmt.Fprint(st.w, "\nNext, in a clone of your own repository:\n\n")
-	for _, step := range [][2]string{
-		{"export GITHUB_TOKEN=$(gh auth token)", "a token that may read it"},
-		{"coordinator init", "writes the files; says what comes next"},
-	} {
-		fmt.Fprintf(st.w, "  %s  %s\n", st.paintText(headingStyle, fmt.Sprintf("%-36s", step[0])), step[1])
-	}
-	fmt.Fprintln(st.w)
+	fmt.Fprintf(st.w, "\nNext, in a clone of your own repository:\n\n  %s  a token that may read it\n  %s  %s\n\n",
+		st.paintText(headingStyle, "export GITHUB_TOKEN=$(gh auth token)"),
+		st.paintText(headingStyle, "coordinator init                    "), "writes the files; says what comes next")
 	if dashboard != "" {
 		fmt.Fprintf(st.w, "The dashboard stays at %s until you press Ctrl-C.\n", st.paintText(headingStyle, dashboard))
 	}

@@ -44,13 +44,10 @@ const (
 
 // A setup is a repository with what is to be written for it.
 type setup struct {
+	initJSON
 	owner, name string
 	web         string // the address of its page
-	branch      string // the default one
-	draft       config.Draft
-	listen      []string
 	files       []newFile
-	unreleased  bool // the action's version is not known
 }
 
 var actionRefPattern = lazy.Regexp(`^(v[0-9][A-Za-z0-9._-]{0,98}|[0-9a-f]{40})$`)
@@ -140,7 +137,7 @@ func (cmd initCmd) openFolder(c *command, here clone.Clone, inClone bool, repo s
 func (cmd initCmd) setUp(
 	ctx context.Context, c *command, owner, name, policyPath string, finish func(*client.Client, setup) error,
 ) error {
-	api, _, err := c.connectGitHub(ctx, owner, name, readAccess)
+	api, in, err := c.connectGitHub(ctx, owner, name, readAccess)
 	if err != nil {
 		return err
 	}
@@ -154,19 +151,29 @@ func (cmd initCmd) setUp(
 		return readAccess.explainRefusal(err)
 	}
 	s := setup{
-		owner: owner, name: name, branch: survey.Branch,
+		initJSON: initJSON{Repository: owner + "/" + name, Branch: survey.Branch, Docs: docsOf(buildVersion())},
+		owner:    owner, name: name,
 		web: siteOfAPI(c.Getenv("GITHUB_API_URL")).webURL + "/" + url.PathEscape(owner) + "/" + url.PathEscape(name),
 	}
-	s.draft = config.Init(survey)
-	s.draft.Notes = append(s.draft.Notes, otherSetups(survey)...)
+	s.Draft = config.Init(survey)
+	s.Notes = append(s.Notes, otherSetups(survey)...)
 	plan := config.WorkflowPlan{
-		Listen: s.draft.Listen, Ref: cmp.Or(cmd.Ref, buildRef()), Hourly: survey.Private,
+		Listen: s.Draft.Listen, Ref: cmp.Or(cmd.Ref, buildRef()), Hourly: survey.Private,
 		Server:  strings.HasSuffix(strings.TrimSuffix(c.Getenv("GITHUB_API_URL"), "/"), "/api/v3"),
-		Copilot: slices.ContainsFunc(s.draft.Found, func(f config.Found) bool { return f.Preset == "copilot" }),
+		Copilot: slices.ContainsFunc(s.Found, func(f config.Found) bool { return f.Preset == "copilot" }),
 	}
-	s.files = []newFile{{policyPath, s.draft.Policy, 0o644, "who reviews, and how many approvals are enough"}}
+	s.files = []newFile{{policyPath, s.Policy, 0o644, "who reviews, and how many approvals are enough"}}
+	if policy, err := config.Merge(policyPath, s.Draft.Policy, nil); err == nil && policy.Voters() > 0 {
+		s.Against, err = supposed{owner, name, policyPath, 20, s.Draft.Policy, policy}.ask(ctx, c, api, in.Slug)
+		switch {
+		case ctx.Err() != nil:
+			return context.Canceled
+		case err != nil: // the files are as good without
+			s.Notes = append(s.Notes, "what this policy would have decided is not known: "+textWithHint(err))
+		}
+	}
 	if !cmd.PolicyOnly {
-		s.unreleased, s.listen = plan.Ref == "", append([]string{"Review bell"}, s.draft.Listen...)
+		s.IsUnreleased, s.Listen = plan.Ref == "", append([]string{"Review bell"}, s.Draft.Listen...)
 		s.files = append(s.files,
 			newFile{bellPath, plan.Bell(examples.Bell()), 0o644, "rings when something happens to a pull request; its job is skipped and takes no runner"},
 			newFile{coordinatorPath, plan.Coordinator(examples.EventDriven()), 0o644, "posts the check"})
@@ -230,16 +237,16 @@ func (s setup) nextSteps(policy string, proposed bool) []initStep {
 	if proposed {
 		read.Text, merge = "Read its policy: it says who votes.", "Merge it"
 	}
-	for _, f := range s.draft.Fill {
+	for _, f := range s.Draft.Fill {
 		read.Details = append(read.Details, fmt.Sprintf("%s:%d: fill in: %s", policy, f.Line, oneLine(f.What)))
 	}
-	if s.unreleased {
+	if s.IsUnreleased {
 		read.Details = append(read.Details, "Until there is a release, write a commit (40 digits) in place of v1 in "+coordinatorPath+":",
 			"git ls-remote https://github.com/review-coordinator/coordinator HEAD")
 	}
 	return []initStep{
 		read,
-		{Text: merge + " into " + oneLine(s.branch) + ". The next pull request gets the check."},
+		{Text: merge + " into " + oneLine(s.Branch) + ". The next pull request gets the check."},
 		{
 			Text:    "Once you trust it, require the check \"Review quorum\": " + s.web + "/settings/rules",
 			Details: []string{docsOf(buildVersion()) + "/require.md"},

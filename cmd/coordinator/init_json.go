@@ -24,9 +24,10 @@ type initJSON struct {
 	Files       []initFileJSON `json:"files"`
 	Listen      []string       `json:"listens_to,omitempty"` // names of workflows
 	config.Draft
-	Next         []initStep `json:"next,omitempty"`
-	IsUnreleased bool       `json:"-"` // the action's version is not known
-	Docs         string     `json:"-"` // address of this version's docs
+	Against      *againstJSON `json:"against,omitempty"` // what the policy would have decided
+	Next         []initStep   `json:"next,omitempty"`
+	IsUnreleased bool         `json:"-"` // the action's version is not known
+	Docs         string       `json:"-"` // address of this version's docs
 }
 
 //go:embed init_texts.txt
@@ -35,8 +36,8 @@ var initTextsSource string
 // initTexts say to a person what JSON says to a program. What the repository's texts and names gave is quoted in a pull
 // request, and one line in a terminal.
 var initTexts = template.Must(template.New("").Funcs(template.FuncMap{
-	"oneLine": oneLine, "quote": report.Quote, "join": strings.Join, "after": func(i int) int { return i + 1 },
-}).Parse(initTextsSource))
+	"oneLine": oneLine, "quote": report.Quote, "join": strings.Join, "after": func(i int) int { return i + 1 }, "count": countNoun,
+}).Parse(initTextsSource + againstSource))
 
 // text returns one of the texts.
 func (r initJSON) text(name string) string {
@@ -75,10 +76,8 @@ type initStep struct {
 
 // result describes a set-up and what was done with it.
 func (s setup) result(did string) initJSON {
-	out := initJSON{
-		Repository: s.owner + "/" + s.name, Branch: s.branch, Did: did, Files: []initFileJSON{}, Listen: s.listen,
-		Draft: s.draft, IsUnreleased: s.unreleased, Docs: docsOf(buildVersion()),
-	}
+	out := s.initJSON
+	out.Did, out.Files = did, []initFileJSON{}
 	for _, f := range s.files {
 		out.Files = append(out.Files, initFileJSON{Path: f.path, Does: f.does})
 	}

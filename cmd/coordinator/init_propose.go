@@ -37,16 +37,16 @@ func printOpenProposal(ctx context.Context, c *command, api *client.Client, owne
 
 // proposeFiles opens the pull request and says what is next.
 func (s setup) proposeFiles(ctx context.Context, c *command, api *client.Client, names []string, force bool) error {
-	there, err := github.FilesThere(ctx, api, s.owner, s.name, s.branch, names)
+	there, err := github.FilesThere(ctx, api, s.owner, s.name, s.Branch, names)
 	switch {
 	case err != nil:
 		return readAccess.explainRefusal(err)
 	case len(there) > 0 && !force:
-		return usageError(fmt.Errorf("on %s %s", oneLine(s.branch), listThere(there)), "--force proposes to overwrite; nothing was written")
+		return usageError(fmt.Errorf("on %s %s", oneLine(s.Branch), listThere(there)), "--force proposes to overwrite; nothing was written")
 	case len(there) > 0 && slices.Contains(there, config.Paths()[1]) && !slices.Contains(there, config.Paths()[0]):
 		s.files[0].path = config.Paths()[1]
 	}
-	p := github.Proposal{Base: s.branch, Branch: initBranch, Title: "Set up the review coordinator"}
+	p := github.Proposal{Base: s.Branch, Branch: initBranch, Title: "Set up the review coordinator"}
 	p.Body = s.result("").text("pull request")
 	for _, f := range s.files {
 		p.Files = append(p.Files, github.ProposedFile{Path: f.path, Content: string(f.content)})

@@ -382,7 +382,7 @@ var mistakes = []mistake{
 	},
 	{
 		args: "config check nowhere.yml", env: "GITHUB_TOKEN=t", code: 2,
-		says: "there is no nowhere.yml",
+		says: "open nowhere.yml: no such file or directory",
 		hint: "is the path right, seen from this folder?",
 	},
 	{

@@ -109,15 +109,9 @@ func (cmd simulateCmd) compareStory(c *command, file string, s *story.Scenario, 
 
 // readScenario reads and parses a scenario, with the policy of --policy if there is one.
 func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string) (*story.Scenario, error) {
-	var src []byte
-	var err error
-	if file == "-" {
-		src, err = c.readStdin(ctx, 1<<20)
-	} else {
-		src, err = os.ReadFile(file)
-	}
+	src, err := c.readInput(ctx, file, 1<<20)
 	if err != nil {
-		return nil, usageError(err, fileHint(err))
+		return nil, err
 	}
 	s, err := story.Parse(file, src)
 	if err == nil && cmd.Policy != "" {

@@ -15,8 +15,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/config"
 )
 
-// readStdin reads at most that many bytes of standard input. It returns as soon as ctx ends; the read ends with the
-// program.
+// readStdin reads at most that many bytes of standard input, until ctx ends. The read itself ends with the program.
 func (c *command) readStdin(ctx context.Context, most int64) ([]byte, error) {
 	if isTerminal(c.Stdin) {
 		fmt.Fprintln(c.Stderr, "reading standard input; end with Ctrl-D")

@@ -33,12 +33,12 @@ func (e *Error) Error() string {
 
 // A Diagnostic is one mistake, or one warning, with its place.
 type Diagnostic struct {
-	Path    string
-	Line    int // 1-based
-	Column  int // 1-based, in characters
-	Message string
-	Hint    string // how to write it instead
-	Snippet string // the line, and below it a caret
+	Path    string `json:"-"`
+	Line    int    `json:"line"`   // 1-based
+	Column  int    `json:"column"` // 1-based, in characters
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"` // how to write it instead
+	Snippet string `json:"-"`              // the line, and below it a caret
 }
 
 func (p Diagnostic) String() string {

@@ -85,7 +85,7 @@ func (f *Forge) Share(all *Memories) {
 // SetClock replaces the local clock: of a simulation, or of a test.
 func (f *Forge) SetClock(now func() time.Time) { f.now = now }
 
-// Suppose makes f observe as if src stood in the policy file. Nothing must be written by it.
+// Suppose makes f observe as if src stood in the policy file and pull requests were open. It must then write nothing.
 func (f *Forge) Suppose(path string, src []byte) { f.config, f.policy = path, src }
 
 // Hint tells of a workflow run that an event has shown: lists of runs come from an index that lags, so that run is

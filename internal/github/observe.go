@@ -182,7 +182,7 @@ func (l *look) readHead(ctx context.Context) error {
 
 // willJudge reports whether anything will be judged. Else all that is needed is whether a check of ours is open.
 func (l *look) willJudge() bool {
-	isOver := l.snap.PR.Closed && (l.snap.PR.Merged || !l.isSibling)
+	isOver := l.snap.PR.Closed && l.f.policy == nil && (l.snap.PR.Merged || !l.isSibling)
 	return !isOver && policyJudges(l.snap.File, l.policy)
 }
 
@@ -311,7 +311,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.requireAgreement(); err != nil {
 		return err
 	}
-	l.snap.PR.Closed = false // of a sibling: no other one that is closed comes here
+	l.snap.PR.Closed = false // of a sibling, or under another policy: no other one that is closed comes here
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
 		return err
 	}

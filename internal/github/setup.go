@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/doctor"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
-	"github.com/review-coordinator/coordinator/internal/workflow"
 )
 
 const (
@@ -296,44 +294,25 @@ func (r *setupReader) readActions(ctx context.Context) error {
 // readWorkflows reads the workflow files of the default branch, those of the policy first.
 func (r *setupReader) readWorkflows(ctx context.Context) error {
 	r.told("workflows")
-	type listed struct {
-		Path    string    `json:"path"`
-		State   string    `json:"state"`
-		Created time.Time `json:"created_at"`
-	}
-	all, err := readPages[listed](ctx, r.client, nil, r.path("actions", "workflows")+"?per_page=100", "workflows")
+	all, err := listWorkflows(ctx, r.client, r.s.Owner, r.s.Repo)
 	if err != nil {
 		return r.allowUnread(doctor.WorkflowsPart, "the workflows", "actions: read", err)
 	}
-	all = slices.DeleteFunc(all, func(w listed) bool { return !strings.HasPrefix(w.Path, ".github/workflows/") })
-	rank := func(w listed) int {
+	rank := func(w listedWorkflow) int {
 		if slices.ContainsFunc(r.s.Policy.Reviewers, func(q quorum.Reviewer) bool { return q.Workflow == w.Path }) {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(all, func(a, b listed) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(all, func(a, b listedWorkflow) int { return rank(a) - rank(b) })
 	if len(all) > surveyedFiles {
 		all = all[:surveyedFiles]
 		r.s.Unread = append(r.s.Unread, doctor.Unread{
 			Part: doctor.WorkflowsPart, What: fmt.Sprintf("the workflows beyond the first %d", surveyedFiles),
 		})
 	}
-	files := make([]doctor.WorkflowFile, len(all))
-	group, reading := errgroup.WithContext(ctx)
-	group.SetLimit(surveysAtOnce)
-	for i, w := range all {
-		group.Go(func() error {
-			source, err := readWorkflowText(reading, r.client, r.s.Owner, r.s.Repo, w.Path)
-			files[i] = doctor.WorkflowFile{File: workflow.Read(w.Path, source), State: w.State, Created: w.Created}
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return r.allowUnread(doctor.WorkflowsPart, "the files of the workflows", "contents: read", err)
-	}
-	r.s.Workflows = slices.DeleteFunc(files, func(f doctor.WorkflowFile) bool { return f.Source == "" })
-	return nil
+	r.s.Workflows, err = readWorkflowFiles(ctx, r.client, r.s.Owner, r.s.Repo, all)
+	return r.allowUnread(doctor.WorkflowsPart, "the files of the workflows", "contents: read", err)
 }
 
 // readWriters reads whether only one person may write, where that matters.
@@ -347,9 +326,8 @@ func (r *setupReader) readWriters(ctx context.Context) (err error) {
 // readPulls reads what was left on the pull requests that changed last.
 func (r *setupReader) readPulls(ctx context.Context) error {
 	const what, needs = "what reviewers left on the last pull requests", "actions, checks, issues, pull-requests, statuses: read"
-	var pulls []restPull
-	path := r.path("pulls") + fmt.Sprintf("?state=all&sort=updated&direction=desc&per_page=%d", surveyed)
-	if _, err := r.client.Get(ctx, path, &pulls); err != nil {
+	pulls, err := listLastPulls(ctx, r.client, r.s.Owner, r.s.Repo, surveyed)
+	if err != nil {
 		return r.allowUnread(doctor.PullsPart, what, needs, err)
 	}
 	r.told(fmt.Sprintf("what was said and run on the last pull requests (%d)", len(pulls)))

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/doctor"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/workflow"
@@ -33,17 +35,22 @@ func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told 
 	}
 	s.Branch, s.Private = about.DefaultBranch, about.Private
 	told("workflows")
-	if err := surveyWorkflows(ctx, c, &s, owner, repo); err != nil {
+	listed, err := listWorkflows(ctx, c, owner, repo)
+	if err != nil {
+		return s, fmt.Errorf("list workflows: %w", err)
+	}
+	listed = slices.DeleteFunc(listed, func(w listedWorkflow) bool { return w.State != "active" })
+	files, err := readWorkflowFiles(ctx, c, owner, repo, listed[:min(len(listed), surveyedFiles)])
+	if err != nil {
 		return s, err
 	}
+	for _, f := range files {
+		s.Workflows = append(s.Workflows, f.File)
+	}
 	told("pull requests")
-	var pulls []restPull
-	if _, err := c.Get(
-		ctx,
-		client.RepoPath(owner, repo, "pulls")+fmt.Sprintf("?state=all&sort=updated&direction=desc&per_page=%d", surveyed),
-		&pulls,
-	); err != nil {
-		return s, fmt.Errorf("list pull requests: %w", err)
+	pulls, err := listLastPulls(ctx, c, owner, repo, surveyed)
+	if err != nil {
+		return s, err
 	}
 	parts := make([]config.Survey, len(pulls))
 	group, ctx := errgroup.WithContext(ctx)
@@ -63,41 +70,58 @@ func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told 
 	return s, nil
 }
 
-// surveyWorkflows reads the workflow files. GitHub lists workflows that it runs itself, too: those have no file.
-func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, owner, repo string) error {
-	type listed struct {
-		Path  string `json:"path"`
-		Name  string `json:"name"`
-		State string `json:"state"`
+// listLastPulls lists the pull requests that changed last, the newest first, at most 100.
+func listLastPulls(ctx context.Context, c *client.Client, owner, repo string, most int) (pulls []restPull, err error) {
+	path := client.RepoPath(owner, repo, "pulls") + fmt.Sprintf("?state=all&sort=updated&direction=desc&per_page=%d", most)
+	if _, err := c.Get(ctx, path, &pulls); err != nil {
+		return nil, fmt.Errorf("list pull requests: %w", err)
 	}
-	all, err := readPages[listed](ctx, c, nil, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
-	if err != nil {
-		return fmt.Errorf("list workflows: %w", err)
+	return pulls, nil
+}
+
+// LastPulls lists the pull requests of a repository that changed last, the newest first, at most 100.
+func LastPulls(ctx context.Context, c *client.Client, owner, repo string, most int) (all []quorum.PR, err error) {
+	pulls, err := listLastPulls(ctx, c, owner, repo, most)
+	for i := range pulls {
+		all = append(all, quorum.PR{Owner: owner, Repo: repo, Number: pulls[i].Number})
 	}
-	files := slices.DeleteFunc(all, func(w listed) bool {
-		return !strings.HasPrefix(w.Path, ".github/workflows/") || w.State != "active"
-	})
-	files = files[:min(len(files), surveyedFiles)]
-	sources := make([]string, len(files))
+	return all, err
+}
+
+// A listedWorkflow is a workflow as GitHub lists it.
+type listedWorkflow struct {
+	Path    string    `json:"path"`
+	Name    string    `json:"name"`
+	State   string    `json:"state"`
+	Created time.Time `json:"created_at"`
+}
+
+// listWorkflows lists the workflows. GitHub lists those that it runs itself, too: they have no file, and are left out.
+func listWorkflows(ctx context.Context, c *client.Client, owner, repo string) ([]listedWorkflow, error) {
+	path := client.RepoPath(owner, repo, "actions", "workflows") + "?per_page=100"
+	all, err := readPages[listedWorkflow](ctx, c, nil, path, "workflows")
+	return slices.DeleteFunc(all, func(w listedWorkflow) bool { return !strings.HasPrefix(w.Path, ".github/workflows/") }), err
+}
+
+// readWorkflowFiles reads the files of workflows, but of those whose file is on no default branch.
+func readWorkflowFiles(
+	ctx context.Context, c *client.Client, owner, repo string, listed []listedWorkflow,
+) ([]doctor.WorkflowFile, error) {
+	files := make([]doctor.WorkflowFile, len(listed))
 	group, reading := errgroup.WithContext(ctx)
 	group.SetLimit(surveysAtOnce)
-	for i, w := range files {
-		group.Go(func() (err error) {
-			sources[i], err = readWorkflowText(reading, c, owner, repo, w.Path)
+	for i, w := range listed {
+		group.Go(func() error {
+			source, err := readWorkflowText(reading, c, owner, repo, w.Path)
+			files[i] = doctor.WorkflowFile{File: workflow.Read(w.Path, source), State: w.State, Created: w.Created}
+			files[i].Name = w.Name
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return err
+		return nil, err
 	}
-	for i, w := range files {
-		if sources[i] != "" {
-			file := workflow.Read(w.Path, sources[i])
-			file.Name = w.Name
-			s.Workflows = append(s.Workflows, file)
-		}
-	}
-	return nil
+	return slices.DeleteFunc(files, func(f doctor.WorkflowFile) bool { return f.Source == "" }), nil
 }
 
 // readWorkflowText reads a workflow's file; "" of one that ran from a branch, or was removed.
@@ -175,10 +199,8 @@ func readTraces(ctx context.Context, c *client.Client, owner, repo string, p res
 	}
 	for _, r := range reviews {
 		left.texts = append(left.texts, quorum.Text{
-			TextRef: quorum.TextRef{
-				Kind: quorum.TextReview,
-				ID:   r.ID,
-			}, Author: r.User.account(), Body: r.Body, At: r.Submitted, State: r.State, Commit: r.Commit, Threads: threads[r.ID],
+			TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: r.ID}, Author: r.User.account(), Body: r.Body,
+			At: r.Submitted, State: r.State, Commit: r.Commit, Threads: threads[r.ID],
 		})
 	}
 	var runs struct {

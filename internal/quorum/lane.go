@@ -29,11 +29,11 @@ type Lane struct {
 
 // A Condition says which pull requests a lane, or a reviewer, is for: surely, or only possibly. All that is named must hold.
 type Condition struct {
-	AllPaths []string // patterns; surely: every changed path matches; possibly: one does
-	AnyPath  []string // patterns; possibly: one changed path matches
-	Authors  []string // accounts; surely: nobody else had a hand in the change; possibly: one of them had
-	Labels   []string // possibly: one of them is on it
-	Base     []string // patterns of the base branch
+	AllPaths []string `json:"all_paths,omitempty"` // patterns; surely: every changed path matches; possibly: one does
+	AnyPath  []string `json:"any_path,omitempty"`  // patterns; possibly: one changed path matches
+	Authors  []string `json:"authors,omitempty"`   // accounts; surely: nobody else had a hand in it; possibly: one had
+	Labels   []string `json:"labels,omitempty"`    // possibly: one of them is on it
+	Base     []string `json:"base,omitempty"`      // patterns of the base branch
 }
 
 func (c Condition) Names() bool {
