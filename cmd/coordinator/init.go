@@ -163,8 +163,8 @@ func (cmd initCmd) setUp(
 		Copilot: slices.ContainsFunc(s.Found, func(f config.Found) bool { return f.Preset == "copilot" }),
 	}
 	s.files = []newFile{{policyPath, s.Policy, 0o644, "who reviews, and how many approvals are enough"}}
-	if policy, err := config.Merge(policyPath, s.Draft.Policy, nil); err == nil && policy.Voters() > 0 {
-		s.Against, err = supposed{owner, name, policyPath, 20, s.Draft.Policy, policy}.ask(ctx, c, api, in.Slug)
+	if policy, err := config.Merge(policyPath, s.Policy, nil); err == nil && policy.Voters() > 0 {
+		s.Against, err = supposed{owner, name, policyPath, 20, s.Policy, policy}.ask(ctx, c, api, in.Slug)
 		switch {
 		case ctx.Err() != nil:
 			return context.Canceled
@@ -237,7 +237,7 @@ func (s setup) nextSteps(policy string, proposed bool) []initStep {
 	if proposed {
 		read.Text, merge = "Read its policy: it says who votes.", "Merge it"
 	}
-	for _, f := range s.Draft.Fill {
+	for _, f := range s.Fill {
 		read.Details = append(read.Details, fmt.Sprintf("%s:%d: fill in: %s", policy, f.Line, oneLine(f.What)))
 	}
 	if s.IsUnreleased {
