@@ -298,7 +298,7 @@ func neededAction(l loop.Look) (why string, needed bool) {
 	case quorum.Blocked, quorum.Unverified:
 		why, needed = l.Check.Title+".", true
 	case quorum.Ended:
-		return "There is no policy file on the default branch: no check is written. coordinator init writes one.", d.Reason == quorum.ReasonNoPolicy
+		return "The default branch has no " + l.Snapshot.File.Path + ". coordinator init writes a policy.", d.Reason == quorum.ReasonNoPolicy
 	case quorum.Passed:
 		return "", false
 	case quorum.Waiting:
