@@ -10,6 +10,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
@@ -21,25 +22,24 @@ import (
 // A supposed policy is asked about the pull requests of a repository that changed last.
 type supposed struct {
 	owner, name, path string // path: of the policy
-	last              int    // how many, at most 100
 	src               []byte
-	policy            quorum.Policy // what src says
+	last              int // how many pull requests, at most 100
 }
 
 // An againstJSON is what the check would say of each, and what became of them.
 type againstJSON struct {
 	Repository   string          `json:"repository"`
 	PullRequests []supposedCheck `json:"pull_requests"`     // that which changed last first
-	Verdicts     map[string]int  `json:"verdicts"`          // how many have each; of an unread one it is "none"
+	Verdicts     map[string]int  `json:"verdicts"`          // how many have each, or are unread
 	Merged       int             `json:"merged"`            // how many were merged
-	Stopped      int             `json:"stopped"`           // how many of those are blocked or unverified
+	Stopped      int             `json:"stopped"`           // how many of those have not passed
 	Answers      []quorum.Drift  `json:"answers,omitempty"` // of each reviewer that answered
 	Skipped      string          `json:"skipped,omitempty"` // why not all were asked about
 	Docs         string          `json:"-"`                 // address of this version's docs
 }
 
 type supposedCheck struct {
-	State string `json:"state"` // open, merged, closed or unread
+	State string `json:"state"` // open, merged or closed
 	pullJSON
 }
 
@@ -48,13 +48,16 @@ type supposedCheck struct {
 //go:embed against.txt
 var againstSource string
 
-// ask looks at the pull requests side by side, and leaves a fifth of the hour's requests to others.
-func (s supposed) ask(ctx context.Context, c *command, api *client.Client, slug string) (*againstJSON, error) {
+// askAll looks at the pull requests side by side, and leaves a fifth of the hour's requests to others.
+func (s supposed) askAll(ctx context.Context, c *command, api *client.Client, slug string) (*againstJSON, error) {
 	pulls, err := github.LastPulls(ctx, api, s.owner, s.name, s.last)
 	if err != nil {
 		return nil, err
 	}
-	out := &againstJSON{Repository: s.owner + "/" + s.name, Verdicts: map[string]int{}, Docs: docsOf(buildVersion())}
+	prs := make([]quorum.PR, len(pulls))
+	for i := range pulls {
+		prs[i] = pulls[i].PR
+	}
 	forge := github.NewForge(api, slug, "", c.newLogger())
 	forge.Suppose(s.path, s.src)
 	told, looked, failed := readingPrinter(c.Stderr, s.owner, s.name), map[quorum.PR]loop.Swept{}, error(nil)
@@ -64,41 +67,53 @@ func (s supposed) ask(ctx context.Context, c *command, api *client.Client, slug 
 		Spent: func() string { return budgetSpent(api.Budget(), 20, time.Now()) },
 		Done: func(done loop.Swept) {
 			told(fmt.Sprintf("#%d (%d of %d)", done.PR.Number, done.N, len(pulls)))
-			looked[done.PR], failed = done, done.Err
+			looked[done.PR], failed = done, cmp.Or(failed, done.Err)
 		},
 	}
-	tally := sweep.Run(ctx, pulls)
+	tally := sweep.Run(ctx, prs)
 	if failed != nil && tally.Evaluated == 0 {
 		return nil, failed
 	}
-	out.Skipped = tally.Why
+	out := &againstJSON{Repository: s.owner + "/" + s.name, Verdicts: map[string]int{}, Skipped: tally.Why, Docs: docsOf(buildVersion())}
+	out.PullRequests = []supposedCheck{}
 	var answers []quorum.HeardAnswer
-	for _, pr := range pulls {
-		if done, isLooked := looked[pr]; isLooked {
-			out.add(done)
-			answers = append(answers, quorum.AnswersIn(s.policy, done.Look.Snapshot.PR, done.Look.Decision.Ballots)...)
+	var policy quorum.Policy
+	for _, p := range pulls {
+		if done, isLooked := looked[p.PR]; isLooked {
+			out.addCheck(p, done)
+			policy.Reviewers = append(policy.Reviewers, done.Look.Policy.Reviewers...) // those of its lane
+			answers = append(answers, quorum.AnswersIn(done.Look.Policy, p, done.Look.Decision.Ballots)...)
 		}
 	}
-	out.Answers = quorum.DriftsOf(s.policy, answers)
+	slices.SortFunc(policy.Reviewers, func(a, b quorum.Reviewer) int { return cmp.Compare(a.Name, b.Name) })
+	policy.Reviewers = slices.CompactFunc(policy.Reviewers, func(a, b quorum.Reviewer) bool { return a.Name == b.Name })
+	out.Answers = quorum.DriftsOf(policy, answers)
 	return out, ctx.Err()
 }
 
-// add takes what came of the look at a pull request.
-func (a *againstJSON) add(done loop.Swept) {
-	pr, p := done.Look.Snapshot.PR, supposedCheck{"open", pullAsJSON(done.PR, done.Look, done.Err)}
+// addCheck takes what came of the look at a pull request.
+func (a *againstJSON) addCheck(p quorum.PullRequest, done loop.Swept) {
+	check := supposedCheck{"open", pullAsJSON(done.PR, done.Look, done.Err)}
 	switch {
-	case done.Err != nil:
-		p.State = "unread"
-	case pr.Merged:
-		p.State = "merged"
+	case p.Merged:
+		check.State = "merged"
 		a.Merged++
-		if p.Verdict == quorum.Blocked.String() || p.Verdict == quorum.Unverified.String() {
-			a.Stopped++
-		}
-	case !pr.ClosedAt.IsZero():
-		p.State = "closed"
+	case p.Closed:
+		check.State = "closed"
 	}
-	p.Verdict = cmp.Or(p.Verdict, "none")
-	a.Verdicts[p.Verdict]++
-	a.PullRequests = append(a.PullRequests, p)
+	if done.Err != nil {
+		check.Verdict = "unread"
+	} else if p.Merged && done.Look.Decision.Verdict != quorum.Passed {
+		a.Stopped++
+	}
+	a.Verdicts[cmp.Or(check.Verdict, "undecided")]++
+	a.PullRequests = append(a.PullRequests, check)
+}
+
+// unreadError returns an error if not all pull requests could be asked about.
+func (a *againstJSON) unreadError() error {
+	if a == nil || a.Verdicts["unread"] == 0 && a.Skipped == "" {
+		return nil
+	}
+	return fmt.Errorf("only %d pull requests could be read", len(a.PullRequests)-a.Verdicts["unread"])
 }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -100,7 +102,7 @@ func TestConfigCheckAgainstSaysWhatTheCheckThenSays(t *testing.T) {
 		end, state := g.Close, "closed"
 		if n%4 != 0 {
 			end, state = g.Merge, "merged"
-			if posted.Conclusion == "failure" {
+			if posted.Conclusion != "success" {
 				stopped++
 			}
 		}
@@ -120,7 +122,7 @@ func TestConfigCheckAgainstSaysWhatTheCheckThenSays(t *testing.T) {
 	code, out, said := coordinator(nil, "config", "check", file, "--against", "acme/shop")
 	for _, want := range []string{
 		"\n\nUnder this policy the check on the pull requests of acme/shop that changed last would say:\n\n  acme/shop#20  closed  waiting",
-		"20 pull requests: ", " of 15 merged would have been stopped.\nsage: ",
+		"20 pull requests: ", " of 15 merged had not passed.\nsage: ",
 		"coordinator classify says how a text is read",
 	} {
 		if !strings.Contains(out, want) {
@@ -145,5 +147,46 @@ func TestConfigCheckAgainstNamesMistakes(t *testing.T) {
 		if !strings.Contains(out+said, want) {
 			t.Errorf("%s: no %q in\n%s%s", args, want, out, said)
 		}
+	}
+}
+
+// What was said counts though nothing tells when a merged head came, and on which of two pull requests of a commit it was
+// said. What cannot be read is told, and is no success.
+func TestConfigCheckAgainstJudgesWhatIsOver(t *testing.T) {
+	now := time.Now().Add(-60 * 24 * time.Hour)
+	g := sandbox.New(sandbox.Options{TokenOwner: "bob", Now: func() time.Time { return now }})
+	for n, head := range map[int]string{1: "a", 2: "a", 3: "b", 4: "c"} {
+		g.OpenPull(sandbox.PullSpec{Number: n, Head: head, Branch: "branch-" + head})
+	}
+	now = now.Add(time.Minute)
+	for _, said := range []struct {
+		pull int
+		body string
+	}{{1, "**Verdict**: request changes"}, {2, "**Verdict**: approve"}, {3, "**Verdict**: request changes"}} {
+		if _, err := g.Comment(said.pull, "sage[bot]", said.body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now = now.Add(time.Minute)
+	if err := errors.Join(g.Close(1, "alice"), g.Merge(2, "alice"), g.Merge(3, "alice"), g.Merge(4, "alice")); err != nil {
+		t.Fatal(err)
+	}
+	now = time.Now()
+	g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/4", Status: http.StatusForbidden})
+	file := filepath.Join(t.TempDir(), "policy.yml")
+	if err := os.WriteFile(file, []byte("version: 1\nquorum: 1\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, said := commandOn(t, g)(map[string]string{"GITHUB_TOKEN": "gho_x"}, "config", "check", file, "--against", "acme/shop")
+	for _, want := range []string{
+		"acme/shop#4  merged  unread      ", "acme/shop#3  merged  blocked     Changes requested by sage\n", "acme/shop#2  merged  blocked ",
+		"4 pull requests: 3 blocked, 1 unread. 2 of 3 merged had not passed.\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s%s", want, out, said)
+		}
+	}
+	if code != 1 || !strings.Contains(said, "coordinator: only 3 pull requests could be read\n") {
+		t.Errorf("exit %d: %s", code, said)
 	}
 }

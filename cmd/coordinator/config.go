@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +24,8 @@ type configCheckCmd struct {
 	File string `arg:"" optional:"" help:"The policy file; - reads standard input. Default: .github/review-coordinator.yml or .yaml."`
 	JSON bool   `help:"Print JSON." name:"json"`
 
-	Organization string `help:"A copy of the organisation's policy on this machine: says what holds of both." placeholder:"FILE"`
-	Against      string `help:"Say what this policy would have decided in a repository, which is only read." placeholder:"OWNER/NAME"`
+	Organization string `xor:"org" help:"A copy of the organisation's policy: says what holds of both." placeholder:"FILE"`
+	Against      string `xor:"org" help:"Say what it would have decided in a repository." placeholder:"OWNER/NAME"`
 	Last         int    `help:"How many pull requests --against asks about: 1 to 100." default:"20" placeholder:"N"`
 }
 
@@ -59,24 +58,19 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	}
 	warnings := append(config.MergeWarnings(path, src, org), treeWarnings(path, src)...)
 	checked := policyAsJSON(path, policy, warnings)
-	if !cmd.JSON {
-		for _, w := range warnings {
-			fmt.Fprintln(c.Stdout, colorProblems(c.Color, "warning: "+w.String()))
-		}
-		checked.IsValid = paintIf(c.Color, goodStyle, "is valid")
-		if err := policyText.Execute(c.Stdout, checked); err != nil {
-			return err
-		}
-	}
 	if cmd.Against != "" {
-		if checked.Against, err = cmd.askAgainst(ctx, c, supposed{path: path, src: src, policy: policy}); err != nil {
+		if checked.Against, err = cmd.askAgainst(ctx, c, supposed{path: path, src: src}); err != nil {
 			return err
 		}
 	}
 	if cmd.JSON {
-		return c.writeJSON(checked)
+		return errors.Join(c.writeJSON(checked), checked.Against.unreadError())
 	}
-	return policyText.ExecuteTemplate(c.Stdout, "against", checked.Against)
+	for _, w := range warnings {
+		fmt.Fprintln(c.Stdout, colorProblems(c.Color, "warning: "+w.String()))
+	}
+	checked.IsValid = paintIf(c.Color, goodStyle, "is valid")
+	return errors.Join(policyText.Execute(c.Stdout, checked), checked.Against.unreadError())
 }
 
 // askAgainst says what the policy would have decided in the repository that --against names.
@@ -93,7 +87,7 @@ func (cmd configCheckCmd) askAgainst(ctx context.Context, c *command, s supposed
 		return nil, err
 	}
 	s.owner, s.name = owner, name
-	out, err := s.ask(ctx, c, api, in.Slug)
+	out, err := s.askAll(ctx, c, api, in.Slug)
 	return out, readAccess.explainRefusal(err)
 }
 
@@ -118,8 +112,11 @@ func treeWarnings(path string, src []byte) []config.Diagnostic {
 func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path string, src []byte, err error) {
 	const most = config.MaxSize + 1 // one byte more than allowed, so that a longer file is noticed
 	if cmd.File != "" {
+		if path = cmd.File; path == "-" {
+			path = "<stdin>"
+		}
 		src, err = c.readInput(ctx, cmd.File, most)
-		return cmp.Or(strings.TrimPrefix(cmd.File, "-"), "<stdin>"), src, err
+		return path, src, err
 	}
 	for _, path := range config.Paths() {
 		if src, err = readFileUpTo(path, most); err == nil {

@@ -62,7 +62,7 @@ func openDemo(
 	}
 	secret := rand.Text()
 	app := sandbox.App{Slug: "review-coordinator", ID: 4711}
-	// The client of GitHub signs by the machine's clock, which ends tokens, too; without Key the hub reads no JWT's time.
+	// The client of GitHub signs by the machine's clock, which ends tokens, too; without Key the hub reads no JWT.
 	d.hub = sandbox.NewHub(sandbox.HubOptions{App: app, Secret: secret, Now: clock.Now, TokenNow: time.Now})
 	d.hub.DisturbDeliveries(func(sandbox.HookDelivery) sandbox.Fate {
 		d.postedCount.Add(1)

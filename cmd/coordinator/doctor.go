@@ -61,9 +61,9 @@ func (cmd doctorCmd) Run(ctx context.Context, c *command) error {
 	case cmd.JSON:
 		err = c.writeJSON(doctorJSON{Repository: owner + "/" + name, Check: s.Policy.Check, Trusted: doctor.CanBeTrusted(all), Found: all})
 	case cmd.Fix:
-		err = printFixes(c.Stdout, owner+"/"+name, all)
+		_, err = io.WriteString(c.Stdout, describeFixes(owner+"/"+name, all))
 	default:
-		err = printDiagnoses(c, owner+"/"+name, all)
+		_, err = io.WriteString(c.Stdout, describeDiagnoses(c.Color, owner+"/"+name, all))
 	}
 	if err != nil || doctor.CanBeTrusted(all) {
 		return err
@@ -85,49 +85,40 @@ func identityOf(api *client.Client, in client.Installation) doctor.AppIdentity {
 	if api.AppID() == 0 {
 		return doctor.AppIdentity{}
 	}
-	who := doctor.AppIdentity{ID: api.AppID(), Slug: in.Slug}
+	lacking := func(grants ...client.Grant) (names []string) {
+		for _, lacks := range in.Lacks(grants...) {
+			names = append(names, lacks.String())
+		}
+		return names
+	}
 	must, should := writeAccess.neededGrants()
-	for _, lacks := range in.Lacks(must...) {
-		who.Lacks = append(who.Lacks, lacks.String())
+	return doctor.AppIdentity{
+		ID: api.AppID(), Slug: in.Slug, Lacks: lacking(must...), Misses: lacking(should...),
+		Deaf: lacking(client.Grant{Name: mergeQueuesPermission, Level: "read"}),
 	}
-	for _, lacks := range in.Lacks(should...) {
-		who.Misses = append(who.Misses, lacks.String())
-	}
-	for _, lacks := range in.Lacks(client.Grant{Name: mergeQueuesPermission, Level: "read"}) {
-		who.Deaf = append(who.Deaf, lacks.String())
-	}
-	return who
 }
 
-// printDiagnoses prints a line for each thing, and what to do below it.
-func printDiagnoses(c *command, repo string, all []doctor.Diagnosis) error {
+var gradeStyles = map[doctor.Grade]textStyle{
+	doctor.Broken: caretStyle, doctor.Warning: warningStyle, doctor.ToDo: warningStyle, doctor.Fine: goodStyle,
+	doctor.Unknown: hintStyle,
+}
+
+// describeDiagnoses says a line of each thing, and what to do below it.
+func describeDiagnoses(color bool, repo string, all []doctor.Diagnosis) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", paintIf(c.Color, headingStyle, repo))
+	fmt.Fprintf(&b, "%s\n\n", paintIf(color, headingStyle, repo))
 	for _, d := range all {
-		style := hintStyle
-		switch d.Grade {
-		case doctor.Broken:
-			style = caretStyle
-		case doctor.Warning, doctor.ToDo:
-			style = warningStyle
-		case doctor.Fine:
-			style = goodStyle
-		case doctor.Unknown:
-		}
-		fmt.Fprintf(&b, "%s %s\n", paintIf(c.Color, style, fmt.Sprintf("%-8s", d.Grade)), oneLine(d.Says))
+		fmt.Fprintf(&b, "%s %s\n", paintIf(color, gradeStyles[d.Grade], fmt.Sprintf("%-8s", d.Grade)), oneLine(d.Says))
 		if d.Remedy != "" {
-			fmt.Fprintf(&b, "         %s\n", paintIf(c.Color, hintStyle, oneLine(d.Remedy)))
+			fmt.Fprintf(&b, "         %s\n", paintIf(color, hintStyle, oneLine(d.Remedy)))
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n", countGrades(all))
-	if _, err := io.WriteString(c.Stdout, b.String()); err != nil {
-		return fmt.Errorf("print what was found: %w", err)
-	}
-	return nil
+	return b.String()
 }
 
-// printFixes prints the commands as a script, which a person reads before anybody runs it.
-func printFixes(w io.Writer, repo string, all []doctor.Diagnosis) error {
+// describeFixes returns the commands as a script, which a person reads before anybody runs it.
+func describeFixes(repo string, all []doctor.Diagnosis) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#!/bin/sh\n# What coordinator doctor would mend in %s. Read it, and keep what you agree with.\nset -e\n", repo)
 	for _, d := range all {
@@ -142,10 +133,7 @@ func printFixes(w io.Writer, repo string, all []doctor.Diagnosis) error {
 			fmt.Fprintln(&b, "# No command does this.")
 		}
 	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("print the commands: %w", err)
-	}
-	return nil
+	return b.String()
 }
 
 // countGrades says how many things are how bad.

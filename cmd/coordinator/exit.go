@@ -1,6 +1,6 @@
 package main
 
-// How the program ends and what it says then: one line "coordinator: …", and a line "hint: …" where something helps.
+// How the program ends and what it says then: a line "coordinator: …", and a line "hint: …" where something helps.
 
 import (
 	"context"

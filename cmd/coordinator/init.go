@@ -163,13 +163,13 @@ func (cmd initCmd) setUp(
 		Copilot: slices.ContainsFunc(s.Found, func(f config.Found) bool { return f.Preset == "copilot" }),
 	}
 	s.files = []newFile{{policyPath, s.Policy, 0o644, "who reviews, and how many approvals are enough"}}
-	if policy, err := config.Merge(policyPath, s.Policy, nil); err == nil && policy.Voters() > 0 {
-		s.Against, err = supposed{owner, name, policyPath, 20, s.Policy, policy}.ask(ctx, c, api, in.Slug)
+	if slices.ContainsFunc(s.Found, func(f config.Found) bool { return f.Votes }) {
+		s.Against, err = supposed{owner, name, policyPath, s.Policy, 20}.askAll(ctx, c, api, in.Slug)
 		switch {
 		case ctx.Err() != nil:
 			return context.Canceled
 		case err != nil: // the files are as good without
-			s.Notes = append(s.Notes, "what this policy would have decided is not known: "+textWithHint(err))
+			c.printWarning("what this policy would have decided is not known: " + textWithHint(readAccess.explainRefusal(err)))
 		}
 	}
 	if !cmd.PolicyOnly {

@@ -298,7 +298,8 @@ func neededAction(l loop.Look) (why string, needed bool) {
 	case quorum.Blocked, quorum.Unverified:
 		why, needed = l.Check.Title+".", true
 	case quorum.Ended:
-		return "The default branch has no " + l.Snapshot.File.Path + ". coordinator init writes a policy.", d.Reason == quorum.ReasonNoPolicy
+		why = "The default branch has no " + l.Snapshot.File.Path + ". coordinator init writes a policy."
+		return why, d.Reason == quorum.ReasonNoPolicy
 	case quorum.Passed:
 		return "", false
 	case quorum.Waiting:

@@ -33,7 +33,7 @@ var (
 	commitVersion  = lazy.Regexp(`^devel-([0-9a-f]{12,40})$`)
 )
 
-// docsOf returns the folder of a version's docs. A build that is no release's, and not of a known commit, has the newest.
+// docsOf returns the folder of a version's docs. A build of no release and no known commit has the newest.
 func docsOf(version string) string {
 	ref := "main"
 	if m := commitVersion().FindStringSubmatch(version); m != nil {

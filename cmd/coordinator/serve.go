@@ -360,7 +360,7 @@ func (s *server) close() {
 // shutdownTimeout is how long requests under way may take after a stop; a demo has less than that for all of it.
 const shutdownTimeout, demoShutdownTimeout = 3 * time.Second, time.Second
 
-// serveGrace is how long all of a stop may take: what else is under way is given up, as by a crash, and nothing is lost.
+// serveGrace is how long all of a stop may take: what else is under way is given up, as by a crash: nothing is lost.
 const serveGrace = 10 * time.Second
 
 // serve works until ctx ends, or a listener fails.

@@ -2,7 +2,7 @@
 
 package main
 
-// Where the daemon keeps its table: in a SQLite file of its own, or in a PostgreSQL database that several daemons share.
+// Where the daemon keeps its table: in a SQLite file of its own, or in a PostgreSQL database that several share.
 
 import (
 	"context"

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -109,7 +110,7 @@ func (cmd simulateCmd) compareStory(c *command, file string, s *story.Scenario, 
 
 // readScenario reads and parses a scenario, with the policy of --policy if there is one.
 func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string) (*story.Scenario, error) {
-	src, err := c.readInput(ctx, file, 1<<20)
+	src, err := c.readInput(ctx, file, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package main
 
-// Files that a person names, and standard input. That is the one read that no context ends: a terminal or a pipe returns
-// when somebody writes. So a goroutine of its own reads it, and a signal does not wait for it.
+// Files that a person names, and standard input. No context ends that one read: a goroutine of its own waits for it.
 
 import (
 	"context"

@@ -311,7 +311,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.requireAgreement(); err != nil {
 		return err
 	}
-	l.snap.PR.Closed = false // of a sibling, or under another policy: no other one that is closed comes here
+	l.snap.PR.Closed, l.snap.PR.Merged = false, false // a sibling's, or supposed: no other one that is closed comes here
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
 		return err
 	}
@@ -830,7 +830,10 @@ func (l *look) joinAnswers() {
 			}
 		}
 	}
-	if l.snap.Arrived.IsZero() { // it has come just now, as far as GitHub shows
+	switch {
+	case l.snap.Arrived.IsZero() && l.f.policy != nil && !l.snap.PR.ClosedAt.IsZero():
+		l.snap.Arrived = l.snap.PR.Created
+	case l.snap.Arrived.IsZero(): // it has come just now, as far as GitHub shows
 		l.snap.Arrived = l.f.now().Add(l.snap.Skew)
 	}
 	for i, t := range l.snap.Comments {

@@ -298,18 +298,14 @@ func (r *setupReader) readWorkflows(ctx context.Context) error {
 	if err != nil {
 		return r.allowUnread(doctor.WorkflowsPart, "the workflows", "actions: read", err)
 	}
-	rank := func(w listedWorkflow) int {
-		if slices.ContainsFunc(r.s.Policy.Reviewers, func(q quorum.Reviewer) bool { return q.Workflow == w.Path }) {
-			return 0
-		}
-		return 1
+	rank := func(w listedWorkflow) int { // 1: no reviewer has it
+		return max(0, -slices.IndexFunc(r.s.Policy.Reviewers, func(q quorum.Reviewer) bool { return q.Workflow == w.Path }))
 	}
 	slices.SortStableFunc(all, func(a, b listedWorkflow) int { return rank(a) - rank(b) })
 	if len(all) > surveyedFiles {
 		all = all[:surveyedFiles]
-		r.s.Unread = append(r.s.Unread, doctor.Unread{
-			Part: doctor.WorkflowsPart, What: fmt.Sprintf("the workflows beyond the first %d", surveyedFiles),
-		})
+		what := fmt.Sprintf("the workflows beyond the first %d", surveyedFiles)
+		r.s.Unread = append(r.s.Unread, doctor.Unread{Part: doctor.WorkflowsPart, What: what})
 	}
 	r.s.Workflows, err = readWorkflowFiles(ctx, r.client, r.s.Owner, r.s.Repo, all)
 	return r.allowUnread(doctor.WorkflowsPart, "the files of the workflows", "contents: read", err)

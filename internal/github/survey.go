@@ -4,6 +4,7 @@ package github
 // for a first policy: of long lists the first page is enough.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,10 +81,10 @@ func listLastPulls(ctx context.Context, c *client.Client, owner, repo string, mo
 }
 
 // LastPulls lists the pull requests of a repository that changed last, the newest first, at most 100.
-func LastPulls(ctx context.Context, c *client.Client, owner, repo string, most int) (all []quorum.PR, err error) {
+func LastPulls(ctx context.Context, c *client.Client, owner, repo string, most int) (all []quorum.PullRequest, err error) {
 	pulls, err := listLastPulls(ctx, c, owner, repo, most)
 	for i := range pulls {
-		all = append(all, quorum.PR{Owner: owner, Repo: repo, Number: pulls[i].Number})
+		all = append(all, pulls[i].toPull(quorum.PR{Owner: owner, Repo: repo}))
 	}
 	return all, err
 }
@@ -114,7 +115,7 @@ func readWorkflowFiles(
 		group.Go(func() error {
 			source, err := readWorkflowText(reading, c, owner, repo, w.Path)
 			files[i] = doctor.WorkflowFile{File: workflow.Read(w.Path, source), State: w.State, Created: w.Created}
-			files[i].Name = w.Name
+			files[i].Name = cmp.Or(files[i].Name, w.Name)
 			return err
 		})
 	}
