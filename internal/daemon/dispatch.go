@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -39,37 +38,26 @@ func (d *Daemon) Run(ctx context.Context) error {
 	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	var workers sync.WaitGroup
-	free := make(chan struct{}, d.Workers)
-	for range d.Workers {
-		free <- struct{}{}
-	}
 	renewing, renewed := context.WithCancel(working)
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renewLeases(renewing) })
 	moreIsDue, lastWork := false, time.Time{} // the last claim found work for all free workers; when one found any
 	for ctx.Err() == nil {
-		n := 1
-		select {
-		case <-ctx.Done():
+		n := d.Workers - UnderWay(d)
+		if n == 0 { // the end of each look wakes us
+			d.awaitDue(ctx, d.Now().Add(ownTableTrust))
 			continue
-		case <-free:
 		}
-		if len(free) == 0 && moreIsDue { // a claim is a commit: where much is due, a few workers share one
+		if n == 1 && moreIsDue { // a claim is a commit: where much is due, a few workers share one
 			restFor(ctx, shortPause)
-		}
-		for len(free) > 0 {
-			<-free
-			n++
+			n = d.Workers - UnderWay(d)
 		}
 		began, now := time.Now(), d.Now()
 		works, next, pause := d.claimDue(ctx, n, now)
 		took := time.Since(began)
-		for range n - len(works) {
-			free <- struct{}{}
-		}
 		for _, w := range works {
 			workers.Go(func() {
-				defer func() { free <- struct{}{}; d.wakeDispatcher() }()
+				defer d.wakeDispatcher()
 				d.workOn(working, w, now.Add(d.Lease))
 			})
 		}
@@ -88,28 +76,21 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 	}
 	d.Stop()
-	timer := time.NewTimer(d.Drain) // the time to retire counts
-	defer timer.Stop()
-	retireFrom(working, d.Store, d.Log)
-	ended := make(chan struct{})
-	go func() { workers.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-timer.C:
-		stop(errStopped)
-		<-ended
-	}
+	drained := time.AfterFunc(d.Drain, func() { stop(errStopped) }) // the time to retire counts
+	defer drained.Stop()
+	d.retire(context.WithoutCancel(ctx))
+	workers.Wait()
 	renewed()
 	renewer.Wait()
 	return nil
 }
 
-// retireFrom says to those who share the table that this process claims no more.
-func retireFrom(ctx context.Context, table store.Store, log *slog.Logger) {
+// retire says to those who share the table that this process claims no more.
+func (d *Daemon) retire(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, completeTimeout)
 	defer cancel()
-	if err := table.Retire(ctx); err != nil {
-		log.Warn("other coordinators learn late that this one stops", "err", err)
+	if err := d.Store.Retire(ctx); err != nil {
+		d.Log.Warn("other coordinators learn late that this one stops", "err", err)
 	}
 }
 
