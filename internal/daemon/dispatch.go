@@ -78,15 +78,15 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.Stop()
 	drained := time.AfterFunc(d.Drain, func() { stop(errStopped) }) // the time to retire counts
 	defer drained.Stop()
-	d.retire(context.WithoutCancel(ctx))
+	d.retireClaims(context.WithoutCancel(ctx))
 	workers.Wait()
 	renewed()
 	renewer.Wait()
 	return nil
 }
 
-// retire says to those who share the table that this process claims no more.
-func (d *Daemon) retire(ctx context.Context) {
+// retireClaims says to those who share the table that this process claims no more.
+func (d *Daemon) retireClaims(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, completeTimeout)
 	defer cancel()
 	if err := d.Store.Retire(ctx); err != nil {
