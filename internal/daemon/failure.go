@@ -53,7 +53,7 @@ func (t task) outcomeOfError(ctx context.Context, err error) workResult {
 			hold = d.Resync + d.Resync/2
 		}
 		d.tenants.holdSuspended(w.Tenant, d.Now().Add(hold))
-		d.Log.Warn(classTexts[class].says, oplog.Installation(w.Tenant), "remedy", classTexts[class].remedy)
+		d.Log.Warn(class.says, oplog.Installation(w.Tenant), "remedy", class.remedy)
 		return deferredResult(w, resultDeferred)
 	case class == classUnauthorized:
 		d.Metrics.countFailure(class)
@@ -73,7 +73,7 @@ func (t task) outcomeOfError(ctx context.Context, err error) workResult {
 	}
 	d.Metrics.countFailure(class)
 	d.Log.Warn(taskTexts[w.Kind].failed, oplog.Subject(w.Key),
-		"attempt", w.Attempts+1, "because", classTexts[class].says, "remedy", classTexts[class].remedy, "err", err)
+		"attempt", w.Attempts+1, "because", class.says, "remedy", class.remedy, "err", err)
 	return d.retryLater(w, err, nextTry)
 }
 

@@ -168,8 +168,8 @@ func (m *Metrics) startWatched() {
 	m.deliveries.WithLabelValues(otherLabel, deliveryRefused)
 	m.deliveries.WithLabelValues(otherLabel, deliveryAccepted) // an alert says that there is none
 	m.tasks.WithLabelValues(taskTexts[workkey.KindPull].label, resultPanicked)
-	for _, text := range classTexts {
-		m.failures.WithLabelValues(text.label)
+	for _, class := range errorClasses {
+		m.failures.WithLabelValues(class.label)
 	}
 }
 
@@ -190,8 +190,8 @@ func (m *Metrics) Looked(kind, result string, took time.Duration) {
 }
 
 // countFailure counts work that failed and is tried again.
-func (m *Metrics) countFailure(class errorClass) {
-	m.failures.WithLabelValues(classTexts[class].label).Inc()
+func (m *Metrics) countFailure(class *errorClass) {
+	m.failures.WithLabelValues(class.label).Inc()
 }
 
 // WokeLate tells how long after it was due a key was looked at.

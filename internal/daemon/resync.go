@@ -167,7 +167,7 @@ func redeliver(ctx context.Context, d *Daemon, failed []failedDelivery, now time
 		case class == classGone: // too old by now
 		default:
 			d.Log.Warn("GitHub cannot be asked for a delivery again",
-				"delivery", f.ID, "because", classTexts[class].says, "err", err)
+				"delivery", f.ID, "because", class.says, "err", err)
 		}
 	}
 	return n, nil

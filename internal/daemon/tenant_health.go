@@ -35,7 +35,7 @@ type tenantState struct {
 // it lasts all of the tenant waits, and after a share of the time that it has lasted a few keys find out whether it is over; of refusals
 // one. So what has waited is looked at as soon after a short outage as that was short.
 type trouble struct {
-	class errorClass // of the first; zero: there is none
+	class *errorClass // of the first; nil: there is none
 	since time.Time
 	times int
 	until time.Time // when the next key finds out; of one that does not hold: when its last look was
@@ -86,10 +86,10 @@ func (b *tenantBook) holdSuspended(id int64, until time.Time) {
 
 // noteTrouble notes that a tenant's host could not be reached, did not answer as GitHub does, or did not take our credentials. It returns
 // when a key is to find out whether that is over, if all of the tenant waits for it.
-func (b *tenantBook) noteTrouble(id int64, class errorClass, err error) (until time.Time) {
+func (b *tenantBook) noteTrouble(id int64, class *errorClass, err error) (until time.Time) {
 	t, now := &b.openHeld(id).trouble, b.config.Now()
 	defer b.mu.Unlock()
-	if t.class == 0 || now.After(t.until.Add(quietWhile)) {
+	if t.class == nil || now.After(t.until.Add(quietWhile)) {
 		*t = trouble{since: now, class: class}
 	}
 	held := t.times > 0 && t.holds()
@@ -102,12 +102,12 @@ func (b *tenantBook) noteTrouble(id int64, class errorClass, err error) (until t
 	}
 	pause := t.pause(now)
 	t.until = laterTime(t.until, now.Add(pause/2+b.config.Jitter(pause/2)))
-	switch text := classTexts[class]; {
+	switch {
 	case held: // people were told
 	case class == classUnauthorized:
-		b.config.Log.Error(text.says, oplog.Installation(id), "remedy", text.remedy, "next", t.until, "err", err)
+		b.config.Log.Error(class.says, oplog.Installation(id), "remedy", class.remedy, "next", t.until, "err", err)
 	default:
-		b.config.Log.Warn(text.says+": pull requests are evaluated once that has ended", oplog.Installation(id), "remedy", text.remedy)
+		b.config.Log.Warn(class.says+": pull requests are evaluated once that has ended", oplog.Installation(id), "remedy", class.remedy)
 	}
 	return t.until
 }
