@@ -1,7 +1,7 @@
 package daemon
 
-// Admission: a look begins where its installation's limiter has room for it beside those under way, and its pull request has not
-// used up its own part. What waits becomes a due time.
+// Admission: a look begins where its installation's limiter has room for it beside those under way, and its pull
+// request has not used up its own part. What waits becomes a due time.
 
 import (
 	"time"
@@ -17,9 +17,9 @@ const (
 	replaySpeed = 2                      // keys that waited for a spent hour's end are looked at this much faster than they came
 )
 
-// admitLook counts a look that may begin now: endLook ends it. Otherwise it returns until when the key waits. That is its own due
-// time where its whole tenant waits, or the whole backlog, so that it keeps its place. spacing is the distance between looks at
-// its pull request, by the requests that they used.
+// admitLook counts a look that may begin now: endLook ends it. Otherwise it returns until when the key waits. That is
+// its own due time where its whole tenant waits, or the whole backlog, so that it keeps its place. spacing is the
+// distance between looks at its pull request, by the requests that they used.
 func (b *tenantBook) admitLook(w store.Work, forge TenantForge, u client.Urgency) (until time.Time, spacing time.Duration) {
 	t, now := b.openHeld(w.Tenant), b.config.Now()
 	defer b.mu.Unlock()
@@ -56,8 +56,8 @@ func (b *tenantBook) holdTenant(id int64, t *tenantEntry, until, now time.Time) 
 	t.heldUntil = laterTime(t.heldUntil, until)
 }
 
-// noteSpentHour notes that all that is left of a tenant's hour is kept for what may take a green check away. It says so when
-// that begins; b.mu is held.
+// noteSpentHour notes that all that is left of a tenant's hour is kept for what may take a green check away. It says
+// so when that begins; b.mu is held.
 func (b *tenantBook) noteSpentHour(id int64, t *tenantEntry, end, now time.Time) {
 	if !t.spentUntil.After(now) {
 		t.spentSince = now

@@ -21,8 +21,8 @@ type Config struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 
-	// Alarm rings once it is at, by Now; stop ends it. It may be nil, for a clock that goes as fast as the machine's. A
-	// clock that goes faster, or stands, needs its own.
+	// Alarm rings once it is at, by Now; stop ends it. It may be nil, for a clock that goes as fast as the
+	// machine's. A clock that goes faster, or stands, needs its own.
 	Alarm func(at time.Time) (ring <-chan time.Time, stop func())
 
 	Resync    time.Duration // how often everything is looked over; default 5m
@@ -44,7 +44,6 @@ func (c Config) withDefaults() Config {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	c.Log = orDiscard(c.Log)
 	c.Resync, c.Lease, c.Drain = cmp.Or(c.Resync, 5*time.Minute), cmp.Or(c.Lease, 30*time.Second), cmp.Or(c.Drain, 5*time.Second)
 	c.Workers, c.PerTenant = cmp.Or(c.Workers, 64), cmp.Or(c.PerTenant, 12)
 	c.Places.Web = cmp.Or(c.Places.Web, "https://github.com")

@@ -115,8 +115,8 @@ func (d *Daemon) awaitDue(ctx context.Context, next time.Time) {
 	}
 }
 
-// longestTrust is the longest wait of the dispatcher between two reads of the table: where other processes write to it, it reads the
-// more often the less time has passed since it found something.
+// longestTrust is the longest wait of the dispatcher between two reads of the table: where other processes write to
+// it, it reads the more often the less time has passed since it found something.
 func (c *Config) longestTrust(lastWork time.Time) time.Duration {
 	if c.Poll == 0 {
 		return ownTableTrust
@@ -124,8 +124,8 @@ func (c *Config) longestTrust(lastWork time.Time) time.Duration {
 	return min(max(c.Now().Sub(lastWork)/4, leastTrust), c.Poll)
 }
 
-// claimDue leases up to n keys that are due now, which is the one reading of the clock that counts for a claim. If there
-// are fewer it says when there will be more, or after which pause to ask again.
+// claimDue leases up to n keys that are due now, which is the one reading of the clock that counts for a claim. If
+// there are fewer it says when there will be more, or after which pause to ask again.
 func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []store.Work, next time.Time, pause time.Duration) {
 	d.noticeClockSetBack(ctx, now)
 	d.watchBacklog(ctx, now)
@@ -178,8 +178,8 @@ func (d *Daemon) noticeClockSetBack(ctx context.Context, now time.Time) {
 	}
 }
 
-// watchBacklog shows, once a minute, how long what no event asks for has been due: the resync's own tasks, and what they found. Once
-// an hour it says so, whatever holds it back, but for suspensions, which are told by themselves.
+// watchBacklog shows, once a minute, how long what no event asks for has been due: the resync's own tasks, and what
+// they found. Once an hour it says so, whatever holds it back, but for suspensions, which are told by themselves.
 func (d *Daemon) watchBacklog(ctx context.Context, now time.Time) {
 	if now.Sub(d.backlogSeen).Abs() < backlogLate {
 		return

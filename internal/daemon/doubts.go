@@ -8,8 +8,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
-// secondOpinions are the pauses after which GitHub is asked again about what it says is not there. After the last it is believed: a
-// replica that lags, and an outage, say the same for a while.
+// secondOpinions are the pauses after which GitHub is asked again about what it says is not there. After the last it
+// is believed: a replica that lags, and an outage, say the same for a while.
 var secondOpinions = [...]time.Duration{2 * time.Second, 5 * time.Second, time.Minute}
 
 // A goneDoubt is how often in a row a key seemed to be gone, and when GitHub is asked about it again.
@@ -18,8 +18,8 @@ type goneDoubt struct {
 	next  time.Time
 }
 
-// doubt returns when GitHub is asked again about a key that seems to be gone; zero: it is believed. What events have asked before is
-// no further opinion.
+// doubt returns when GitHub is asked again about a key that seems to be gone; zero: it is believed. What events have
+// asked before is no further opinion.
 func (b *tenantBook) doubt(w store.Work) (next time.Time) {
 	t, now := b.open(w.Tenant), b.config.Now()
 	defer b.mu.Unlock()

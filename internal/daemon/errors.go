@@ -28,10 +28,14 @@ type errorClass struct{ label, says, remedy string }
 
 // The classes of errors. "GitHub cannot be reached" stands in one of them alone.
 var (
-	classOther        = &errorClass{"other", "it failed", "read the error; if it is a mistake of the coordinator's, report it"}
+	classOther = &errorClass{
+		"other", "it failed", "read the error; if it is a mistake of the coordinator's, report it",
+	}
 	classMoved        = &errorClass{"moved", "it changed while it was read", "nothing: it is read again at once"}
-	classNotInstalled = &errorClass{"not_installed", "the App is not installed there", "install it again if that was not meant"}
-	classSuspended    = &errorClass{
+	classNotInstalled = &errorClass{
+		"not_installed", "the App is not installed there", "install it again if that was not meant",
+	}
+	classSuspended = &errorClass{
 		"suspended", "the installation is suspended", "whoever suspended it ends that in the installation's settings on GitHub",
 	}
 	classUnauthorized = &errorClass{ // and a new token did not help
@@ -52,8 +56,10 @@ var (
 		"broken_answer", "what answered is not GitHub's API, or its answer is broken",
 		"if it stays so, look whether a proxy answers in GitHub's place, and at GITHUB_API_URL",
 	}
-	classDatabase = &errorClass{"database", "our own database failed", "look at its disk and folder: is it full, or not writable?"}
-	classCut      = &errorClass{"cut_off", "it was not finished in time", "nothing: it is begun anew"} // we ended it ourselves
+	classDatabase = &errorClass{
+		"database", "our own database failed", "look at its disk and folder: is it full, or not writable?",
+	}
+	classCut = &errorClass{"cut_off", "it was not finished in time", "nothing: it is begun anew"}
 
 	errorClasses = []*errorClass{
 		classOther, classMoved, classNotInstalled, classSuspended, classUnauthorized, classGone,

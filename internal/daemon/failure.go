@@ -77,8 +77,8 @@ func (t task) outcomeOfError(ctx context.Context, err error) workResult {
 	return d.retryLater(w, err, nextTry)
 }
 
-// goneWithin returns the end of a key that is gone. A repository's pull requests may be gone with it, or have another name; of a pull
-// request that only seems so the next resync's whole list shows it.
+// goneWithin returns the end of a key that is gone. A repository's pull requests may be gone with it, or have another
+// name; of a pull request that only seems so the next resync's whole list shows it.
 func (t task) goneWithin(ctx context.Context) (workResult, error) {
 	r := goneResult()
 	if t.Kind == workkey.KindPull {

@@ -66,7 +66,7 @@ type Intake struct {
 	Secrets []string // see [ParseSecrets]; without one, nothing is accepted
 	Receive func(ctx context.Context, d Received) (result string, err error)
 	Metrics *Metrics
-	Log     *slog.Logger // nil: nothing is logged
+	Log     *slog.Logger
 	Now     func() time.Time
 
 	once          sync.Once
@@ -96,7 +96,6 @@ func ParseSecrets(text string) ([]string, error) {
 func (in *Intake) fillDefaults() {
 	in.sharedBytes = semaphore.NewWeighted(maxSharedBytes)
 	in.piecePool.New = func() any { return new([pieceSize]byte) }
-	in.Log = orDiscard(in.Log)
 }
 
 // refusal is an answer that accepts nothing.
@@ -145,7 +144,7 @@ func (in *Intake) logRefusal(r *http.Request, no *refusal, err error) {
 	}
 	if n, say := line.countLine(in.Now()); say {
 		in.Log.LogAttrs(r.Context(), level, text, slog.Int("count", n), slog.Int("status", no.status),
-			slog.String("err", quoteBounded(err.Error())), slog.String("from", r.RemoteAddr), deliveryOf(r, no))
+			slog.String("err", err.Error()), slog.String("from", r.RemoteAddr), deliveryOf(r, no))
 	}
 }
 
@@ -265,8 +264,8 @@ func (b *pooledBody) readSigned(ctx context.Context, from io.Reader, signature s
 	}
 }
 
-// isSigned compares a signature, which GitHub writes in lower case, with that of each secret: its time does not tell which one was
-// right. A secret that was left empty must not let everybody in.
+// isSigned compares a signature, which GitHub writes in lower case, with that of each secret: its time does not tell
+// which one was right. A secret that was left empty must not let everybody in.
 func (b *pooledBody) isSigned(signature string) bool {
 	right := 0
 	for _, secret := range b.in.Secrets {
@@ -350,13 +349,4 @@ func (q *quietLine) countLine(now time.Time) (n int, say bool) {
 	}
 	n, q.n, q.until = q.n, 0, now.Add(linePause)
 	return n, true
-}
-
-// quoteBounded is an error's text on one line, of bounded length: it may hold what a stranger wrote.
-func quoteBounded(text string) string {
-	const most = 300
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "?")
 }

@@ -602,7 +602,7 @@ func TestBodiesOfStrangersCostLittleMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := NewServer(d, nil, nil)
+	server := NewServer(d, NewMetrics(MetricsOptions{}))
 	server.ReadTimeout = time.Hour
 	go server.Serve(l)
 	defer server.Close()

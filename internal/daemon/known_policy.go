@@ -9,8 +9,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
-// A knownPolicy is a repository's policy as it was read last, so that an event that concerns no reviewer costs no request. No
-// decision rests on it: every look reads the policy again.
+// A knownPolicy is a repository's policy as it was read last, so that an event that concerns no reviewer costs no
+// request. No decision rests on it: every look reads the policy again.
 type knownPolicy struct {
 	state  quorum.FileState
 	policy *quorum.Policy // its parts are the forge's, and those of other repositories: they are not changed
@@ -20,8 +20,8 @@ type knownPolicy struct {
 // mostPolicies is of how many repositories a policy is remembered: a long one may take a megabyte.
 const mostPolicies = 1 << 13
 
-// putPolicy remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring
-// back the policy from before a push. Of a file that is not valid no policy is kept.
+// putPolicy remembers a policy that began to be read at a time. One that was read later stays: a slow look must not
+// bring back the policy from before a push. Of a file that is not valid no policy is kept.
 func (b *tenantBook) putPolicy(at workkey.Key, f quorum.PolicyFile, p quorum.Policy, readAt time.Time) {
 	if f.State != quorum.FileValid {
 		p = quorum.Policy{}

@@ -1,7 +1,7 @@
 package daemon
 
-// Merge queues: a group's commit is a key of its own, from the event that announces it until the queue has let go of it.
-// Whatever changes a verdict has the groups of the repository looked at again.
+// Merge queues: a group's commit is a key of its own, from the event that announces it until the queue has let go of
+// it. Whatever changes a verdict has the groups of the repository looked at again.
 
 import (
 	"cmp"

@@ -106,7 +106,10 @@ type Metrics struct {
 
 // NewMetrics makes the counters.
 func NewMetrics(o MetricsOptions) *Metrics {
-	if o.Log = orDiscard(o.Log); o.Now == nil {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
 		o.Now = time.Now
 	}
 	m := &Metrics{MetricsOptions: o, registry: prometheus.NewPedanticRegistry()}
@@ -266,14 +269,6 @@ func timestampOf(at time.Time) float64 {
 	return float64(at.UnixMilli()) / 1000
 }
 
-// orDiscard returns l, or a logger that discards everything if there is none.
-func orDiscard(l *slog.Logger) *slog.Logger {
-	if l == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return l
-}
-
 // Describe implements [prometheus.Collector], for what is read at a scrape: of the table, and of the budgets at GitHub. It names no
 // figure beforehand, for those that cannot be read are missing: a zero would say that all is well.
 func (*Metrics) Describe(chan<- *prometheus.Desc) {}
@@ -369,8 +364,8 @@ func (m *Metrics) collectHeard(gauge gaugeFunc) {
 	}
 }
 
-// collectBudgets shows the rest of the hours of installations: how many are low, and those that have the fewest requests left. A
-// personal token's is there before GitHub has said it: its label is known.
+// collectBudgets shows the rest of the hours of installations: how many are low, and those that have the fewest
+// requests left. A personal token's is there before GitHub has said it: its label is known.
 func (m *Metrics) collectBudgets(gauge gaugeFunc) {
 	budgets, now := valueOf(m.Budgets), m.Now()
 	var tenants []int64

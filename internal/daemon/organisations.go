@@ -16,8 +16,8 @@ import (
 // rowsForOrganisations is how many of a tenant's repositories are asked, those that were looked over last.
 const rowsForOrganisations = 1000
 
-// tellForge has a tenant's forge know, before it looks, which policies of organisations the table knows: one that is hidden since is
-// none that never was. Looks that come meanwhile wait until it does.
+// tellForge has a tenant's forge know, before it looks, which policies of organisations the table knows: one that is
+// hidden since is none that never was. Looks that come meanwhile wait until it does.
 func (b *tenantBook) tellForge(ctx context.Context, tenant int64, forge TenantForge) error {
 	t := b.open(tenant)
 	if t.tell == nil {

@@ -1,7 +1,7 @@
 package daemon
 
-// What one pull request may use of an installation's hour. Who pushes or speaks without end uses up its own part, and waits a
-// little longer each time; the hour stays everybody's.
+// What one pull request may use of an installation's hour. Who pushes or speaks without end uses up its own part, and
+// waits a little longer each time; the hour stays everybody's.
 
 import (
 	"maps"
@@ -84,16 +84,16 @@ func (b *tenantBook) endLook(w store.Work, admitted time.Time, requests, hour in
 	t.shares[w.Key] = p
 }
 
-// lookedAt returns when GitHub was last asked about a pull request, as far as is remembered. The table's row does not tell: its
-// time is also that of events for which nothing was read.
+// lookedAt returns when GitHub was last asked about a pull request, as far as is remembered. The table's row does not
+// tell: its time is also that of events for which nothing was read.
 func (b *tenantBook) lookedAt(r store.Row) time.Time {
 	t := b.open(r.Tenant)
 	defer b.mu.Unlock()
 	return t.shares[r.Key].at
 }
 
-// nextLook returns when a pull request is looked at again, and how far its looks are apart; zero: at once. In a spent hour one that
-// has used a quarter of its part waits longer.
+// nextLook returns when a pull request is looked at again, and how far its looks are apart; zero: at once. In a spent
+// hour one that has used a quarter of its part waits longer.
 func (t *tenantEntry) nextLook(key string, isUrgent, isSpent bool) (at time.Time, apart time.Duration) {
 	p, ok := t.shares[key]
 	if !ok {

@@ -90,8 +90,8 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 			add(workkey.KindPull, workkey.Pull(n.Installation, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}), touch)
 		}
 	}
-	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way,
-	// and an App's list is read every few minutes only.
+	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no
+	// other way, and an App's list is read every few minutes only.
 	if len(out) > 0 && d.tenants.addFirst(n.Installation, repo) {
 		out = append(out, backlogPoke(repo, now.Add(d.Resync), firstSeen))
 	}

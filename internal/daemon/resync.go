@@ -112,9 +112,9 @@ func (d *Daemon) pokeNewTenants(ctx context.Context, tenants []client.Installati
 	return nil
 }
 
-// askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again, for
-// the way to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells. It returns
-// those that may be asked for again.
+// askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again,
+// for the way to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells. It
+// returns those that may be asked for again.
 func (d *Daemon) askForFailed(ctx context.Context, kept []failedDelivery, since, now time.Time) ([]failedDelivery, error) {
 	listed, err := d.Host.Deliveries(ctx, since)
 	if err != nil {
@@ -249,9 +249,9 @@ func (t task) resyncRepository(ctx context.Context) (workResult, error) {
 }
 
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our
-// last look began, and undecided ones that were not looked at just now and are not tried again anyway. If the policy changed, or
-// all were listed, so do those that we know and the list does not hold. All wait in the
-// backlog, but for some green ones that may be so no more.
+// last look began, and undecided ones that were not looked at just now and are not tried again anyway. If the policy
+// changed, or all were listed, so do those that we know and the list does not hold. All wait in the backlog, but for
+// some green ones that may be so no more.
 func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed, whole bool) (pokes []store.Poke, err error) {
 	now := t.d.Now()
 	observing := t.d.work.observing() // before the rows are read: in between, a look may end

@@ -134,8 +134,8 @@ func (t task) tellEvents() {
 	t.forge.Hear(t.at.PR(), t.known.reviewersTouches(t.touches)...)
 }
 
-// runLoop has the loop observe a pull request, decide and write, and returns its look, when it wakes by our clock, and pokes of
-// those that reviewers' circuits held.
+// runLoop has the loop observe a pull request, decide and write, and returns its look, when it wakes by our clock,
+// and pokes of those that reviewers' circuits held.
 func (t task) runLoop(ctx context.Context) (l loop.Look, wake time.Time, pokes []store.Poke, err error) {
 	d := t.d
 	changed := func(held quorum.PR) { pokes = append(pokes, pullPoke(t.Tenant, held, d.Now(), "")) }

@@ -84,8 +84,8 @@ func (b *tenantBook) holdSuspended(id int64, until time.Time) {
 	}
 }
 
-// noteTrouble notes that a tenant's host could not be reached, did not answer as GitHub does, or did not take our credentials. It returns
-// when a key is to find out whether that is over, if all of the tenant waits for it.
+// noteTrouble notes that a tenant's host could not be reached, did not answer as GitHub does, or did not take our
+// credentials. It returns when a key is to find out whether that is over, if all of the tenant waits for it.
 func (b *tenantBook) noteTrouble(id int64, class *errorClass, err error) (until time.Time) {
 	t, now := &b.openHeld(id).trouble, b.config.Now()
 	defer b.mu.Unlock()

@@ -1,8 +1,8 @@
 package daemon
 
-// The workers. Each takes one key to its end: claimed (dispatch.go), spared or urgent (urgency.go), admitted (admission.go), observed,
-// decided and written (task.go), stored and announced (here). Nothing is tried again within a look beyond what the host's own client
-// does: a wait is a due time.
+// The workers. Each takes one key to its end: claimed (dispatch.go), spared or urgent (urgency.go), admitted
+// (admission.go), observed, decided and written (task.go), stored and announced (here). Nothing is tried again within
+// a look beyond what the host's own client does: a wait is a due time.
 
 import (
 	"context"
@@ -24,9 +24,9 @@ const (
 	completeTimeout = 2 * time.Second // how long the end of a lease may take when all else has ended
 )
 
-// workOn takes one key, which was claimed under a lease that runs out at a moment unless it is renewed, to its end: it looks, unless a lost
-// look at the key is not yet at its end, stores what the look came to, and then tells of it. The lease ends here before it does so in
-// the table: the key may be claimed anew at once.
+// workOn takes one key, which was claimed under a lease that runs out at a moment unless it is renewed, to its end:
+// it looks, unless a lost look at the key is not yet at its end, stores what the look came to, and then tells of it.
+// The lease ends here before it does so in the table: the key may be claimed anew at once.
 func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
