@@ -277,7 +277,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	}
 	o.Places.Web = cmp.Or(o.Places.Web, siteOfAPI(o.GitHub.BaseURL).webURL)
 	config := daemon.Config{
-		Store: s.store, Host: daemon.HostOf(s.fleet), Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now,
+		Store: s.store, Host: daemon.FleetHost{Fleet: s.fleet}, Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now,
 		Resync: o.Resync, Places: o.Places,
 	}
 	if o.Server != "" {

@@ -27,7 +27,11 @@ func (d *Daemon) watchCircuits(repo workkey.Key, changed func(quorum.PR)) loop.C
 		Changed: changed,
 		Known:   func(circuits []quorum.Circuit) { d.tenants.noteCircuits(repo, circuits) },
 		Opened: func(pr quorum.PR, c quorum.Circuit) {
-			d.Metrics.CircuitOpened(c.Hold().Limit)
+			cause := "outage"
+			if c.Hold().Limit {
+				cause = "limit"
+			}
+			d.Metrics.CircuitsOpened.WithLabelValues(cause).Inc()
 			d.Log.Warn("a reviewer is not asked again for a while", oplog.Installation(repo.Tenant), oplog.PullRequest(pr),
 				"reviewer", c.Reviewer, "because", report.CircuitSentence(c.Hold()), "pull_requests", len(c.Waiting))
 		},

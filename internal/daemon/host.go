@@ -59,14 +59,11 @@ type TenantForge interface {
 	Hour() int
 }
 
-// HostOf is the host that a fleet reaches.
-func HostOf(f *github.Fleet) Host { return fleetHost{f} }
-
-// fleetHost returns a fleet's forges as the daemon calls them.
-type fleetHost struct{ *github.Fleet }
+// A FleetHost is the host that a fleet reaches.
+type FleetHost struct{ *github.Fleet }
 
 // Enter implements [Host].
-func (h fleetHost) Enter(tenant int64) (TenantForge, error) {
+func (h FleetHost) Enter(tenant int64) (TenantForge, error) {
 	forge, err := h.ForgeOf(tenant)
 	if err != nil {
 		return nil, err

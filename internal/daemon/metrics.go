@@ -95,10 +95,13 @@ type Metrics struct {
 	MetricsOptions
 	registry *prometheus.Registry
 
-	deliveries, decisions, reruns, failures, requests, circuits *prometheus.CounterVec
-	redelivered, healed, panics, acceptErrors                   prometheus.Counter
-	tasks                                                       *prometheus.HistogramVec
-	accepts, lateness, answers                                  prometheus.Observer
+	Decisions, Reruns, Failures, CircuitsOpened *prometheus.CounterVec // by verdict, by outcome, by reason, by cause
+	Lateness                                    prometheus.Observer    // seconds from when a key was due until it was looked at
+
+	deliveries, requests                      *prometheus.CounterVec
+	redelivered, healed, panics, acceptErrors prometheus.Counter
+	tasks                                     *prometheus.HistogramVec
+	accepts, answers                          prometheus.Observer
 
 	backlogAge       atomic.Int64              // how long the oldest of the backlog has been due
 	answered, silent atomic.Pointer[time.Time] // see Answered and Unanswered; nil: zero
@@ -126,17 +129,17 @@ func NewMetrics(o MetricsOptions) *Metrics {
 	m.accepts = histogram("webhook_accept_duration_seconds",
 		"Time from a delivery's right signature until it is on disk. GitHub gives up after 10 s: if it rises, the disk is slow.",
 		[]float64{.0005, .001, .0025, .005, .01, .015, .025, .05, .1, .25, .5, 1, 5, 10}).WithLabelValues()
-	m.decisions = counter("verdict_changes_total",
+	m.Decisions = counter("verdict_changes_total",
 		"Changes of a pull request's verdict, or of its head, by the verdict that it has since.", "verdict")
-	m.reruns = counter("reviewer_reruns_total",
+	m.Reruns = counter("reviewer_reruns_total",
 		"Reruns of reviewers' failed workflow runs that were due, by what became of them. "+
 			"If refused rises, the App may lack actions: write.", "outcome")
 	m.tasks = histogram("task_duration_seconds",
 		"Time that a task took, by what it is about (an evaluation of a pull request, or a list of what an installation has) "+
 			"and by what it came to.", []float64{.001, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}, "task", "result")
-	m.failures = counter("task_failures_total",
+	m.Failures = counter("task_failures_total",
 		"Tasks that failed and are tried again, by the reason. What to do stands in the log beside each, as remedy.", "reason")
-	m.lateness = histogram("deadline_lateness_seconds",
+	m.Lateness = histogram("deadline_lateness_seconds",
 		"How long after a moment that the policy sets (a deadline, the end of a grace, a rerun) its pull request was evaluated.",
 		[]float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600}).WithLabelValues()
 	m.requests = counter("github_requests_total",
@@ -154,7 +157,7 @@ func NewMetrics(o MetricsOptions) *Metrics {
 		"HTTP requests that met a mistake of ours. If it rises, report what the log says.").WithLabelValues()
 	m.acceptErrors = counter("accept_errors_total",
 		"Connections that could not be accepted, mostly for want of file descriptors.").WithLabelValues()
-	m.circuits = counter("circuits_opened_total",
+	m.CircuitsOpened = counter("circuits_opened_total",
 		"Times that a reviewer stopped being asked again in a repository, by the cause: its service was down, or it has a limit. "+
 			"The log says whose.", "cause")
 	m.registry.MustRegister(m, collectors.NewGoCollector(),
@@ -172,7 +175,7 @@ func (m *Metrics) startWatched() {
 	m.deliveries.WithLabelValues(otherLabel, deliveryAccepted) // an alert says that there is none
 	m.tasks.WithLabelValues(taskTexts[workkey.KindPull].label, resultPanicked)
 	for _, class := range errorClasses {
-		m.failures.WithLabelValues(class.label)
+		m.Failures.WithLabelValues(class.label)
 	}
 }
 
@@ -181,32 +184,9 @@ func (m *Metrics) Delivered(event, result string) {
 	m.deliveries.WithLabelValues(knownLabel(metricEvents, event), result).Inc()
 }
 
-// Decided counts a decision that changed: waiting, passed, blocked, unverified or ended.
-func (m *Metrics) Decided(verdict string) { m.decisions.WithLabelValues(verdict).Inc() }
-
-// Reran counts a rerun that was due: done, void, refused or failed.
-func (m *Metrics) Reran(outcome string) { m.reruns.WithLabelValues(outcome).Inc() }
-
 // Looked counts work on a key of a kind: ok, spared, limited, failed, gone, panicked or deferred.
 func (m *Metrics) Looked(kind, result string, took time.Duration) {
 	m.tasks.WithLabelValues(cmp.Or(taskTexts[kind].label, otherLabel), result).Observe(secondsOf(took))
-}
-
-// countFailure counts work that failed and is tried again.
-func (m *Metrics) countFailure(class *errorClass) {
-	m.failures.WithLabelValues(class.label).Inc()
-}
-
-// WokeLate tells how long after it was due a key was looked at.
-func (m *Metrics) WokeLate(d time.Duration) { m.lateness.Observe(secondsOf(d)) }
-
-// CircuitOpened counts a circuit that has opened, by a limit or by outages.
-func (m *Metrics) CircuitOpened(isLimit bool) {
-	cause := "outage"
-	if isLimit {
-		cause = "limit"
-	}
-	m.circuits.WithLabelValues(cause).Inc()
 }
 
 // Asked counts a request to GitHub, by the endpoint as a template. Status 0 says that there was no answer.

@@ -19,16 +19,9 @@ func goneResult() workResult {
 	return workResult{label: resultGone, outcome: store.Completion{Gone: true}}
 }
 
-// heldResult puts a key off, with all that it was poked for.
-func heldResult(w store.Work, until time.Time) workResult {
-	return workResult{label: resultDeferred, outcome: store.Completion{
+// heldResult puts a key off, with all that it was poked for; until it was due: back in its place. label is for the metric.
+func heldResult(w store.Work, until time.Time, label string) workResult {
+	return workResult{label: label, outcome: store.Completion{
 		Keep: true, Wake: until, Backlog: w.Backlog, LiveDue: w.LiveDue,
 	}}
-}
-
-// deferredResult puts a key back in its place, for its tenant is held. label is what became of it, for the metric.
-func deferredResult(w store.Work, label string) workResult {
-	r := heldResult(w, w.Due)
-	r.label = label
-	return r
 }

@@ -103,11 +103,8 @@ func (d *Daemon) pokeNewTenants(ctx context.Context, tenants []client.Installati
 			pokes = append(pokes, poke)
 		}
 	}
-	for few := range slices.Chunk(pokes, pokesPerWrite) {
-		if err := d.Store.Poke(ctx, few...); err != nil {
-			d.tenants.dropPokes(pokes)
-			return fmt.Errorf("keep installations: %w: %w", errTable, err)
-		}
+	if err := d.keepPokes(ctx, pokes); err != nil {
+		return fmt.Errorf("keep installations: %w: %w", errTable, err)
 	}
 	return nil
 }
@@ -137,7 +134,7 @@ func (d *Daemon) askForFailed(ctx context.Context, kept []failedDelivery, since,
 		)
 		all = all[dropped:]
 	}
-	n, err := redeliver(ctx, d, all, now)
+	n, err := redeliverDue(ctx, d, all, now)
 	if n > 0 {
 		d.Metrics.redelivered.Add(float64(n))
 		d.Log.Info("GitHub was asked for deliveries that failed", "count", n)
@@ -145,8 +142,8 @@ func (d *Daemon) askForFailed(ctx context.Context, kept []failedDelivery, since,
 	return all, err
 }
 
-// redeliver asks for those of the failed deliveries whose time has come, and returns for how many.
-func redeliver(ctx context.Context, d *Daemon, failed []failedDelivery, now time.Time) (n int, err error) {
+// redeliverDue asks for those of the failed deliveries whose time has come, and returns for how many.
+func redeliverDue(ctx context.Context, d *Daemon, failed []failedDelivery, now time.Time) (n int, err error) {
 	for i := range failed {
 		f := &failed[i]
 		if f.Next.IsZero() || f.Next.After(now) || f.tooOld(now) {

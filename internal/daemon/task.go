@@ -246,19 +246,18 @@ type countingForge struct {
 	metrics *Metrics
 }
 
+// rerunLabels are the results of effects as the metric names them.
+var rerunLabels = map[quorum.ResultState]string{
+	quorum.ResultDone: "done", quorum.ResultVoid: "void", quorum.ResultRefused: "refused", quorum.ResultFailed: "failed",
+}
+
 // Apply carries out effects and counts the reruns among them.
 func (c countingForge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error) {
 	receipt, err := c.Forge.Apply(ctx, pr, e)
 	for _, done := range receipt.Done {
 		if done.Action.Kind == quorum.Rerun {
-			c.metrics.Reran(rerunLabel(done.State))
+			c.metrics.Reruns.WithLabelValues(rerunLabels[done.State]).Inc()
 		}
 	}
 	return receipt, err
-}
-
-// rerunLabel returns the result of an effect as the metric names it.
-func rerunLabel(s quorum.ResultState) string {
-	known := map[quorum.ResultState]string{quorum.ResultDone: "done", quorum.ResultVoid: "void", quorum.ResultRefused: "refused"}
-	return cmp.Or(known[s], "failed")
 }
