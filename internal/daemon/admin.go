@@ -131,22 +131,21 @@ func (a Admin) serveReadyz(w http.ResponseWriter, r *http.Request) {
 }
 
 // checkDatabase asks whether the table is read and written. A prune of nothing takes the way of every write.
-func (a Admin) checkDatabase(ctx context.Context, read error) readyCheck {
-	c := readyCheck{Name: "database", OK: true, Says: "reads and writes work"}
-	fail := func(says string, err error) readyCheck {
-		a.Metrics.Log.WarnContext(ctx, "not ready: "+says, "err", err)
-		return readyCheck{Name: c.Name, Says: says} // the error may name files: the log says more
+func (a Admin) checkDatabase(ctx context.Context, err error) readyCheck {
+	says := "it cannot be read"
+	if err == nil {
+		says = "it cannot be written"
+		_, err = a.Store.Prune(ctx, time.Unix(0, 0), 1)
 	}
-	if read != nil {
-		return fail("it cannot be read", read)
+	if err == nil { // on a full disk a write of nothing still works
+		says = "the last write failed"
+		err = valueOf(a.Wrote)
 	}
-	if _, err := a.Store.Prune(ctx, time.Unix(0, 0), 1); err != nil {
-		return fail("it cannot be written", err)
+	if err == nil {
+		return readyCheck{Name: "database", OK: true, Says: "reads and writes work"}
 	}
-	if err := valueOf(a.Wrote); err != nil { // on a full disk a write of nothing still works
-		return fail("the last write failed", err)
-	}
-	return c
+	a.Metrics.Log.WarnContext(ctx, "not ready: "+says, "err", err)
+	return readyCheck{Name: "database", Says: says} // the error may name files: the log says more
 }
 
 // checkGitHub asks whether GitHub answers. A quiet daemon asks nothing: GitHub is silent only if it was asked. A limit is an answer.

@@ -5,7 +5,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -25,9 +24,6 @@ const (
 	clockSetBack    = time.Minute          // a clock that goes back by more has everything looked over: due times lie in its future
 )
 
-// errStopped ends looks that are under way when the daemon stops.
-var errStopped = errors.New("the daemon is stopping")
-
 // Run works until ctx ends, and then drains: looks under way are given [Config.Drain] to end, nothing new is begun, and
 // keys that are left over stay in the table. It returns the error of the table if that cannot be used at all.
 func (d *Daemon) Run(ctx context.Context) error {
@@ -35,8 +31,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil { // a stop that comes this early is one like any other
 		return fmt.Errorf("begin: %w", err)
 	}
-	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer stop(nil)
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
 	var workers sync.WaitGroup
 	renewing, renewed := context.WithCancel(working)
 	var renewer sync.WaitGroup
@@ -76,7 +72,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 	}
 	d.Stop()
-	drained := time.AfterFunc(d.Drain, func() { stop(errStopped) }) // the time to retire counts
+	drained := time.AfterFunc(d.Drain, stop) // the time to retire counts
 	defer drained.Stop()
 	d.retireClaims(context.WithoutCancel(ctx))
 	workers.Wait()
@@ -190,7 +186,7 @@ func (d *Daemon) watchBacklog(ctx context.Context, now time.Time) {
 		oldest = now
 	}
 	late := now.Sub(oldest)
-	d.Metrics.backlogAge.Store(int64(late))
+	d.Metrics.backlogAge.Set(secondsOf(late))
 	if late < backlogLate || now.Sub(d.backlogTold).Abs() < backlogPause {
 		return
 	}
@@ -208,17 +204,15 @@ func (d *Daemon) watchBacklog(ctx context.Context, now time.Time) {
 
 // renewLeases prolongs the leases of all looks under way.
 func (d *Daemon) renewLeases(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
 		ring, stop := d.Alarm(d.Now().Add(d.Lease / 3))
 		select {
 		case <-ctx.Done():
-			stop()
-			return
 		case <-ring:
-			stop()
 		}
+		stop()
 		leases := d.work.leases()
-		if len(leases) == 0 {
+		if len(leases) == 0 || ctx.Err() != nil {
 			continue
 		}
 		until := d.Now().Add(d.Lease)

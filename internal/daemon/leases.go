@@ -92,18 +92,14 @@ func (t *workTable) begin(l store.Lease, claimed, until time.Time, cancel contex
 func (t *workTable) end(l store.Lease) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if work := t.held[l]; work != nil {
-		*work = leasedWork{Work: work.Work}
-	}
+	t.held[l] = &leasedWork{Work: t.held[l].Work}
 }
 
 // markObserving notes since when GitHub is asked about a pull request.
 func (t *workTable) markObserving(l store.Lease, since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if work := t.held[l]; work != nil {
-		work.observing = since
-	}
+	t.held[l].observing = since
 }
 
 // observing returns the pull requests that are being looked at, and since when by our clock.

@@ -100,10 +100,10 @@ type Metrics struct {
 
 	deliveries, requests                      *prometheus.CounterVec
 	redelivered, healed, panics, acceptErrors prometheus.Counter
+	backlogAge                                prometheus.Gauge // how long the oldest of the backlog has been due
 	tasks                                     *prometheus.HistogramVec
 	accepts, answers                          prometheus.Observer
 
-	backlogAge       atomic.Int64              // how long the oldest of the backlog has been due
 	answered, silent atomic.Pointer[time.Time] // see Answered and Unanswered; nil: zero
 }
 
@@ -122,6 +122,9 @@ func NewMetrics(o MetricsOptions) *Metrics {
 	}
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 		return auto.NewHistogramVec(prometheus.HistogramOpts{Name: "coordinator_" + name, Help: help, Buckets: buckets}, labels)
+	}
+	gauge := func(name, help string, labels prometheus.Labels) prometheus.Gauge {
+		return auto.NewGauge(prometheus.GaugeOpts{Name: "coordinator_" + name, Help: help, ConstLabels: labels})
 	}
 	m.deliveries = counter("webhook_deliveries_total",
 		"Webhook deliveries that came, by event and by what became of them. failed is ours: look at the database. "+
@@ -160,6 +163,14 @@ func NewMetrics(o MetricsOptions) *Metrics {
 	m.CircuitsOpened = counter("circuits_opened_total",
 		"Times that a reviewer stopped being asked again in a repository, by the cause: its service was down, or it has a limit. "+
 			"The log says whose.", "cause")
+	m.backlogAge = gauge("tasks_backlog_oldest_due_seconds",
+		"How long the oldest of those tasks has been due, such as a resync's: limits and what has just happened go before it.", nil)
+	gauge("build_info", "1, with the version that runs as a label.",
+		prometheus.Labels{"version": cmp.Or(m.Version, "unknown"), "goversion": runtime.Version()}).Set(1)
+	begun := gauge("database_begun_anew", "1 if the database was damaged at the start, and an empty one was begun.", nil)
+	if m.BegunAnew {
+		begun.Set(1)
+	}
 	m.registry.MustRegister(m, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.startWatched()
@@ -265,16 +276,6 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	m.collectQueue(gauge)
 	m.collectHeard(gauge)
 	m.collectBudgets(gauge)
-	gauge("build_info", "1, with the version that runs as a label.", 1,
-		"version", cmp.Or(m.Version, "unknown"), "goversion", runtime.Version())
-	gauge("tasks_backlog_oldest_due_seconds",
-		"How long the oldest of those tasks has been due, such as a resync's: limits and what has just happened go before it.",
-		secondsOf(time.Duration(m.backlogAge.Load())))
-	var begunAnew float64
-	if m.BegunAnew {
-		begunAnew = 1
-	}
-	gauge("database_begun_anew", "1 if the database was damaged at the start, and an empty one was begun.", begunAnew)
 	gauge("circuits_open",
 		"Reviewers that are not asked again now, for their service is down or has a limit; each counted once in a repository.",
 		float64(valueOf(m.Circuits)))

@@ -95,10 +95,7 @@ func (b *tenantBook) lookedAt(r store.Row) time.Time {
 // nextLook returns when a pull request is looked at again, and how far its looks are apart; zero: at once. In a spent
 // hour one that has used a quarter of its part waits longer.
 func (t *tenantEntry) nextLook(key string, isUrgent, isSpent bool) (at time.Time, apart time.Duration) {
-	p, ok := t.shares[key]
-	if !ok {
-		return time.Time{}, 0
-	}
+	p := t.shares[key] // of one that is not remembered: zero
 	at = p.at.Add(p.spacing(isUrgent))
 	if isSpent && p.since.Equal(t.spentSince) && p.spent >= mostSpentPart {
 		at = laterTime(at, earlierDue(p.at.Add(spentSpacing), t.spentUntil))

@@ -58,8 +58,6 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 	repo, touch := workkey.Repo(n.Installation, n.Owner, n.Repo), touchText(n.Touch)
 	add := func(kind, key, touch string) { out = append(out, newPoke(kind, key, now, touch)) }
 	switch n.Concern {
-	case webhook.ConcernNothing:
-		return nil
 	case webhook.ConcernInstallation, webhook.ConcernGone, webhook.ConcernSuspended: // GitHub tells how it stands
 		add(workkey.KindTenant, workkey.Tenant(n.Installation), "")
 		return out

@@ -94,13 +94,13 @@ func (d *Daemon) pokeNewTenants(ctx context.Context, tenants []client.Installati
 			continue
 		}
 		d.tenants.holdSuspended(t.ID, time.Time{})
-		poke := newPoke(workkey.KindTenant, workkey.Tenant(t.ID), now, "")
-		switch {
-		case d.tenants.addFirst(t.ID, poke.Key):
-			pokes = append(pokes, poke)
-		case d.Poll > 0: // another process may have forgotten it; of one that is known this changes nothing
-			poke.Due = now.Add(d.Resync)
-			pokes = append(pokes, poke)
+		key, due := workkey.Tenant(t.ID), now
+		isNew := d.tenants.addFirst(t.ID, key)
+		if !isNew {
+			due = now.Add(d.Resync)
+		}
+		if isNew || d.Poll > 0 { // another process may have forgotten it; of one that is known this changes nothing
+			pokes = append(pokes, newPoke(workkey.KindTenant, key, due, ""))
 		}
 	}
 	if err := d.keepPokes(ctx, pokes); err != nil {

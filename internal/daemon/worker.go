@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -163,4 +164,23 @@ func (t task) work(ctx context.Context) (workResult, error) {
 	admitted := d.Now()
 	defer func() { d.tenants.endLook(w, admitted, used.Requests(), t.forge.Hour()) }()
 	return t.askGitHub(client.WithMeter(ctx, &used))
+}
+
+// A workResult is the result of work on a key.
+type workResult struct {
+	label   string // for the metric
+	outcome store.Completion
+	pokes   []store.Poke     // of other keys that must be looked at because of it
+	sight   *dashboard.Sight // of a look that was made
+}
+
+func goneResult() workResult {
+	return workResult{label: resultGone, outcome: store.Completion{Gone: true}}
+}
+
+// heldResult puts a key off, with all that it was poked for; until it was due: back in its place. label is for the metric.
+func heldResult(w store.Work, until time.Time, label string) workResult {
+	return workResult{label: label, outcome: store.Completion{
+		Keep: true, Wake: until, Backlog: w.Backlog, LiveDue: w.LiveDue,
+	}}
 }
