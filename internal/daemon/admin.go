@@ -118,8 +118,7 @@ func (a Admin) serveReadyz(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	now := a.Now()
 	h, err := a.Queue(ctx)
-	checks := []readyCheck{a.checkDatabase(ctx, err), a.checkGitHub(now), a.checkQueue(h, err, now), a.checkServing()}
-	answer := readyAnswer{Ready: true, Checks: checks}
+	answer := readyAnswer{true, []readyCheck{a.checkDatabase(ctx, err), a.checkGitHub(now), a.checkQueue(h, err, now), a.checkServing()}}
 	status := http.StatusOK
 	excluded := r.URL.Query()["exclude"]
 	for _, c := range answer.Checks {

@@ -72,8 +72,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 	}
 	d.Stop()
-	drained := time.AfterFunc(d.Drain, stop) // the time to retire counts
-	defer drained.Stop()
+	defer time.AfterFunc(d.Drain, stop).Stop() // the time to retire counts
 	d.retireClaims(context.WithoutCancel(ctx))
 	workers.Wait()
 	renewed()
@@ -92,12 +91,9 @@ func (d *Daemon) retireClaims(ctx context.Context) {
 
 // restFor waits by the machine's time. Only what is due goes by [Config.Now]: who moves that clock may wait for us.
 func restFor(ctx context.Context, rest time.Duration) {
-	timer := time.NewTimer(rest)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
+	ctx, cancel := context.WithTimeout(ctx, rest)
+	defer cancel()
+	<-ctx.Done()
 }
 
 // awaitDue waits until something may have become due, at a moment at the latest.

@@ -81,13 +81,12 @@ type MetricsOptions struct {
 	Health  func(context.Context) (store.Health, error) // how the table stands
 	// Heard counts the answers of reviewers that are kept, by preset
 	Heard     func(context.Context) (map[string]store.HeardCount, error)
-	BegunAnew bool // the database was damaged at the start
-	// Circuits counts the circuits that are open now
-	Circuits func() int
-	Presets  []string                       // that there are
-	Budgets  func() map[int64]client.Budget // the rest of the hour's requests, by installation; zero: GitHub has not said it
-	Now      func() time.Time               // nil: time.Now
-	Log      *slog.Logger                   // nil: nothing is logged
+	BegunAnew bool                           // the database was damaged at the start
+	Circuits  func() int                     // how many circuits are open now
+	Presets   []string                       // that there are
+	Budgets   func() map[int64]client.Budget // the rest of the hour's requests, by installation; zero: GitHub has not said it
+	Now       func() time.Time               // nil: time.Now
+	Log       *slog.Logger                   // nil: nothing is logged
 }
 
 // Metrics are the daemon's counters, on a registry of their own. They may be used by several goroutines.

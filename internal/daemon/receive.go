@@ -58,6 +58,7 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 	repo, touch := workkey.Repo(n.Installation, n.Owner, n.Repo), touchText(n.Touch)
 	add := func(kind, key, touch string) { out = append(out, newPoke(kind, key, now, touch)) }
 	switch n.Concern {
+	case webhook.ConcernNothing:
 	case webhook.ConcernInstallation, webhook.ConcernGone, webhook.ConcernSuspended: // GitHub tells how it stands
 		add(workkey.KindTenant, workkey.Tenant(n.Installation), "")
 		return out

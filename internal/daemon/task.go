@@ -43,11 +43,8 @@ func (t task) askGitHub(ctx context.Context) (workResult, error) {
 		return t.reconcileGroup(ctx)
 	case workkey.KindRepo:
 		return t.resyncRepository(ctx)
-	case workkey.KindTenant:
-		return t.resyncInstallation(ctx)
 	}
-	t.d.Log.Error("our database holds a kind of key that means nothing", oplog.Subject(t.Key), "kind", t.Kind)
-	return goneResult(), nil
+	return t.resyncInstallation(ctx)
 }
 
 // findPulls looks for the pull requests of a commit, which events of forks, statuses and other Apps' checks do not
@@ -57,8 +54,7 @@ func (t task) findPulls(ctx context.Context) (workResult, error) {
 	if err != nil {
 		return workResult{}, err
 	}
-	r := goneResult()
-	r.label = resultOK
+	r := workResult{label: resultOK, outcome: store.Completion{Gone: true}}
 	touches := t.Touches
 	if len(touches) == 0 {
 		touches = []string{""}

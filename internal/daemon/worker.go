@@ -115,8 +115,8 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 		}
 	}()
 	at, ok := workkey.Parse(w.Key)
-	if at.Tenant != w.Tenant || !ok && w.Key != workkey.App {
-		d.Log.Error("our database holds a key that means nothing", oplog.Subject(w.Key))
+	if _, isKnown := taskTexts[w.Kind]; at.Tenant != w.Tenant || !isKnown || !ok && w.Key != workkey.App {
+		d.Log.Error("our database holds a key that means nothing", oplog.Subject(w.Key), "kind", w.Kind)
 		return goneResult()
 	}
 	t := task{d: d, Work: w, at: at}
