@@ -23,37 +23,35 @@ const (
 	acceptRetry = 5 * time.Second // after which what failed would have failed again
 )
 
-// NewServer returns a server for a listener that the caller has. A stream that is to last longer than WriteTimeout moves its
-// deadline with [http.ResponseController]. Its own faults are counted and logged; nil: they are not.
-func NewServer(handler http.Handler, m *Metrics, log *slog.Logger) *http.Server {
-	log = orDiscard(log)
+// NewServer returns a server for a listener that the caller has. A stream that is to last longer than WriteTimeout
+// moves its deadline with [http.ResponseController]. Its own faults are counted and logged.
+func NewServer(handler http.Handler, m *Metrics) *http.Server {
 	return &http.Server{
-		Handler:           recoverPanics(handler, m, log),
+		Handler:           recoverPanics(handler, m),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second, // a request, its body included
 		WriteTimeout:      30 * time.Second, // from the end of the headers to the end of the answer
 		IdleTimeout:       time.Minute,      // between two requests on a connection
 		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // mistakes of callers are not worth a line each
+		ErrorLog:          slog.NewLogLogger(m.Log.Handler(), slog.LevelDebug), // mistakes of callers are not worth a line each
 	}
 }
 
 // A Listener accepts a bounded number of connections at once; further ones wait in the kernel.
 type Listener struct {
 	net.Listener
-	options ListenerOptions
+	metrics *Metrics
 	failed  atomic.Pointer[time.Time] // when one was not accepted last; nil: one was accepted since
 }
 
 // ListenerOptions configure a [Listener].
 type ListenerOptions struct {
-	Files   uint64       // how many files the process may open; 0: as many as the system allows
-	Metrics *Metrics     // nil: nothing is counted
-	Log     *slog.Logger // nil: nothing is logged
+	Files   uint64   // how many files the process may open; 0: as many as the system allows
+	Metrics *Metrics // nil: nothing is counted, and nothing logged
 }
 
-// connections is how many of each listener are taken at once: where few files can be open, some are left for the database
-// and for GitHub.
+// connections is how many of each listener are taken at once: where few files can be open, some are left for the
+// database and for GitHub.
 func (o ListenerOptions) connections() int {
 	return int(min(maxConns, max(cmp.Or(o.Files, openFilesLimit())/4, 8))) //nolint:gosec // it is at most maxConns
 }
@@ -72,8 +70,7 @@ const fewFilesHint = "let it open more: LimitNOFILE=65536 in its systemd unit, o
 
 // Limit returns a listener that accepts from l.
 func (o ListenerOptions) Limit(l net.Listener) *Listener {
-	o.Log = orDiscard(o.Log)
-	return &Listener{Listener: netutil.LimitListener(l, o.connections()), options: o}
+	return &Listener{Listener: netutil.LimitListener(l, o.connections()), metrics: o.Metrics}
 }
 
 // Accept returns the next connection. A failure is the daemon's own, mostly for want of file descriptors: each is
@@ -83,12 +80,10 @@ func (l *Listener) Accept() (net.Conn, error) {
 	switch {
 	case err == nil:
 		l.failed.Store(nil)
-	case !errors.Is(err, net.ErrClosed):
-		if m := l.options.Metrics; m != nil {
-			m.acceptErrors.Inc()
-		}
+	case l.metrics != nil && !errors.Is(err, net.ErrClosed):
+		l.metrics.acceptErrors.Inc()
 		if now := time.Now(); l.failed.Swap(&now) == nil {
-			l.options.Log.Error("connections cannot be accepted", "err", err, "remedy", fewFilesHint)
+			l.metrics.Log.Error("connections cannot be accepted", "err", err, "remedy", fewFilesHint)
 		}
 	}
 	return conn, err
@@ -101,7 +96,7 @@ func (l *Listener) Failed() bool {
 }
 
 // recoverPanics cuts an answer off when its handler panics: half of it must not look whole.
-func recoverPanics(next http.Handler, m *Metrics, log *slog.Logger) http.Handler {
+func recoverPanics(next http.Handler, m *Metrics) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			what := recover()
@@ -109,10 +104,8 @@ func recoverPanics(next http.Handler, m *Metrics, log *slog.Logger) http.Handler
 				return
 			}
 			if what != http.ErrAbortHandler { //nolint:errorlint // a panic's value, compared as net/http does
-				if m != nil {
-					m.panics.Inc()
-				}
-				log.Error("an HTTP handler panicked", "panic", quoteBounded(fmt.Sprint(what)), "stack", string(debug.Stack()))
+				m.panics.Inc()
+				m.Log.Error("an HTTP handler panicked", "panic", fmt.Sprint(what), "stack", string(debug.Stack()))
 			}
 			panic(http.ErrAbortHandler)
 		}()

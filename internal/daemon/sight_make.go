@@ -63,8 +63,7 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 		s.Siblings = append(s.Siblings, p.Number)
 	}
 	s.Alike = l.Snapshot.Record.Compared.Alike
-	page := l.Check.Page.Brief()
-	s.Page = &page
+	s.Page = new(l.Check.Page.Brief())
 	bars := map[string][]dashboard.AttemptBar{}
 	for _, l := range was.Lanes {
 		if was.Head == s.Head && was.Base == s.Base {
