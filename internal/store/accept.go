@@ -44,7 +44,7 @@ func (s *Database) submitPokes(ctx context.Context, what string, d AcceptedDeliv
 		o.names = append(o.names, "delivery "+d.ID)
 		o.statements = []statement{{
 			query: `INSERT INTO deliveries (id, received_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-			args:  []any{d.ID, floorMicros(d.At)},
+			args:  []any{d.ID, d.At.UnixMicro()},
 			wrote: &o.wrote,
 		}}
 	}

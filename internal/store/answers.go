@@ -126,7 +126,7 @@ func (a *Answers) flushWaiting() {
 		return
 	}
 	now := time.Now() // old ones may be of installations that have gone
-	all := []statement{newStatement(`DELETE FROM answers WHERE put_at < $1`, floorMicros(now.Add(-maxAnswerAge)))}
+	all := []statement{newStatement(`DELETE FROM answers WHERE put_at < $1`, now.Add(-maxAnswerAge).UnixMicro())}
 	for hash, packed := range values {
 		if packed == nil {
 			all = append(all, newStatement(`DELETE FROM answers WHERE key = $1`, hash))
@@ -134,7 +134,7 @@ func (a *Answers) flushWaiting() {
 		}
 		all = append(all, newStatement(`INSERT INTO answers (key, value, size, put_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value, size = excluded.size, put_at = excluded.put_at`,
-			hash, packed, len(hash)+len(packed), floorMicros(now)))
+			hash, packed, len(hash)+len(packed), now.UnixMicro()))
 	}
 	if isUntidy {
 		all = append(all, newStatement(`DELETE FROM answers WHERE id IN (SELECT id FROM

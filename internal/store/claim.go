@@ -83,7 +83,7 @@ func (s *Database) Claim(ctx context.Context, c Claim) ([]Work, error) {
 	if err != nil {
 		return nil, s.explainError("claim", err)
 	}
-	s.claimed.Store(floorMicros(c.Now))
+	s.claimed.Store(c.Now.UnixMicro())
 	var work []Work
 	_, err = s.submitOp(ctx, "claim", &op{apply: func(ctx context.Context, tx session) error {
 		d := dealer{Claim: c, tx: tx, replica: name, isShared: s.isShared}
@@ -124,7 +124,7 @@ type dueKey struct {
 
 // dealKeys leases keys: first those of what has just happened, then those of the backlog.
 func (d *dealer) dealKeys(ctx context.Context) ([]Work, error) {
-	d.now, d.until, d.got = floorMicros(d.Now), ceilMicros(d.Now.Add(d.Lease)), map[int64]int{}
+	d.now, d.until, d.got = d.Now.UnixMicro(), ceilMicros(d.Now.Add(d.Lease)), map[int64]int{}
 	if d.isShared {
 		if err := announceReplica(ctx, d.tx, d.replica, d.now, d.until); err != nil {
 			return nil, err

@@ -190,12 +190,9 @@ func (s *Database) enterQueue(ctx context.Context, o *op) error {
 
 // readRows runs statements that only read.
 func (s *Database) readRows(ctx context.Context, what string, statements ...statement) error {
-	err := ctx.Err()
-	if err == nil {
-		err = s.reader.runStatements(ctx, statements...)
-		if ctx.Err() == nil {
-			s.faults.noteResult(err)
-		}
+	err := s.reader.runStatements(ctx, statements...)
+	if ctx.Err() == nil {
+		s.faults.noteResult(err)
 	}
 	return s.explainError(what, err)
 }
@@ -254,13 +251,7 @@ func gatherBatch(first *op, ops <-chan *op) []*op {
 
 // commitBatch commits a batch in one transaction. If that fails by one of them, each gets a transaction of its own.
 func (s *Database) commitBatch(batch []*op) {
-	batch = slices.DeleteFunc(batch, func(o *op) bool {
-		if o.ctx.Err() == nil {
-			return false
-		}
-		o.done <- o.ctx.Err() // its caller has stopped waiting
-		return true
-	})
+	batch = slices.DeleteFunc(batch, func(o *op) bool { return o.ctx.Err() != nil }) // their callers have stopped waiting
 	if len(batch) == 0 {
 		return
 	}
@@ -381,9 +372,6 @@ func (w *faultWatch) noteWrite(log *slog.Logger, changed bool, err error) {
 
 // neverDue is the due time of a key that is not due by itself.
 const neverDue = 1<<63 - 1
-
-// floorMicros converts a time to the database's microseconds, rounded down: for what has happened.
-func floorMicros(t time.Time) int64 { return t.UnixMicro() }
 
 // ceilMicros converts a time to the database's microseconds, rounded up, so that nothing happens before it;
 // neverDue if it is zero.

@@ -16,7 +16,7 @@ func (s *Database) AddNotes(ctx context.Context, tenant int64, group string, kee
 	for _, n := range notes {
 		reviewer, until := asText(n.Reviewer), int64(0)
 		if !n.Until.IsZero() {
-			until = floorMicros(n.Until)
+			until = n.Until.UnixMicro()
 		}
 		all = append(all, statement{
 			query: `INSERT INTO notes (grp, reviewer, kind, name, tenant, label, pull, stranger, noted_at, until_at, unread)
@@ -25,7 +25,7 @@ func (s *Database) AddNotes(ctx context.Context, tenant int64, group string, kee
 					pull = excluded.pull, stranger = excluded.stranger, noted_at = excluded.noted_at, unread = excluded.unread
 				WHERE excluded.kind = 0`,
 			args: []any{
-				group, reviewer, n.Kind, asText(n.Of), tenant, asText(n.Label), n.Pull, asText(n.Stranger), floorMicros(n.At), until,
+				group, reviewer, n.Kind, asText(n.Of), tenant, asText(n.Label), n.Pull, asText(n.Stranger), n.At.UnixMicro(), until,
 				n.Unread,
 			},
 			wrote: &o.wrote,
@@ -56,7 +56,7 @@ func (s *Database) CountHeard(ctx context.Context, since time.Time) (map[string]
 	counts := map[string]HeardCount{}
 	return counts, s.readRows(ctx, "count answers", statement{
 		query: `SELECT label, count(*), sum(unread) FROM notes WHERE kind = 0 AND noted_at >= $1 GROUP BY label`,
-		args:  []any{floorMicros(since)},
+		args:  []any{since.UnixMicro()},
 		row: func(scan scanner) error {
 			var label string
 			var n HeardCount

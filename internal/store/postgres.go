@@ -177,7 +177,7 @@ func (s *Database) Server(ctx context.Context, now time.Time) (server Server, er
 	err = s.readRows(ctx, "describe the server", statement{
 		query: `SELECT current_setting('server_version'), clock_timestamp(),
 			(SELECT count(*) FROM replicas WHERE until_at > $1 AND name <> $2)`,
-		args: []any{floorMicros(now), name},
+		args: []any{now.UnixMicro(), name},
 		row:  scanInto(&server.Version, &clock, &server.Replicas),
 	})
 	server.ClockAhead = clock.Sub(now)

@@ -23,10 +23,6 @@ func (s *Database) Known(ctx context.Context, ids []string) (map[string]bool, er
 	return known, s.readRows(ctx, "find deliveries", all...)
 }
 
-// rowColumns are the columns that scanRow scans, of work as w, with a sight after them.
-const rowColumns = `w.key, w.kind, w.grp, w.tenant, w.due_at, w.backlog_at, w.wake_at, w.leased > 0, w.attempts, w.failed, w.open > 0,
-	w.seen_at`
-
 func scanRow(scan scanner) (r Row, err error) {
 	var due, backlog int64
 	err = scan(&r.Key, &r.Kind, &r.Group, &r.Tenant, &due, &backlog, microsInto{&r.Wake}, &r.Leased, &r.Attempts, &r.Failed, &r.Open,
@@ -37,12 +33,7 @@ func scanRow(scan scanner) (r Row, err error) {
 
 // Get returns a row.
 func (s *Database) Get(ctx context.Context, key string) (Row, error) {
-	var found []Row
-	err := s.readRows(ctx, "read key", statement{
-		query: `SELECT ` + rowColumns + `, s.sight FROM work w LEFT JOIN sights s ON s.id = w.id WHERE w.key = $1`,
-		args:  []any{asText(key)},
-		row:   collectInto(&found, scanRow),
-	})
+	found, err := s.List(ctx, Query{Keys: []string{key}})
 	if err != nil || len(found) == 0 {
 		return Row{}, cmp.Or(err, ErrNoRow)
 	}
@@ -98,14 +89,15 @@ func listQuery(q Query, isShared bool) (query string, args []any) {
 		where.WriteString(" AND (" + strings.Join(either, " OR ") + ")")
 	}
 	if !q.Before.IsZero() {
-		add("w.seen_at < $%d AND w.seen_at > 0", floorMicros(q.Before))
+		add("w.seen_at < $%d AND w.seen_at > 0", q.Before.UnixMicro())
 	}
 	if q.Limit <= 0 {
 		q.Limit = 100
 	}
 	args = append(args, q.Limit)
-	return fmt.Sprintf("SELECT %s, %s FROM %s LEFT JOIN sights s ON s.id = w.id WHERE 1 = 1%s ORDER BY w.seen_at DESC, w.id LIMIT $%d",
-		rowColumns, sight, from, where.String(), len(args)), args
+	return fmt.Sprintf(`SELECT w.key, w.kind, w.grp, w.tenant, w.due_at, w.backlog_at, w.wake_at, w.leased > 0, w.attempts, w.failed,
+		w.open > 0, w.seen_at, %s FROM %s LEFT JOIN sights s ON s.id = w.id WHERE 1 = 1%s ORDER BY w.seen_at DESC, w.id LIMIT $%d`,
+		sight, from, where.String(), len(args)), args
 }
 
 // listIndex names the index of SQLite by which a query reads the fewest rows. It would have to guess: it does not
@@ -127,7 +119,7 @@ func listIndex(q Query) string {
 
 // Health counts keys, leases and deliveries. It reads an index of all of them.
 func (s *Database) Health(ctx context.Context, at time.Time) (h Health, err error) {
-	now := floorMicros(at)
+	now := at.UnixMicro()
 	var oldest int64
 	err = s.readRows(ctx, "count keys", statement{
 		query: `SELECT (SELECT count(*) FROM work), (SELECT count(*) FROM work WHERE open = 1),

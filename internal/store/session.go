@@ -71,26 +71,18 @@ type session interface {
 
 // A sqliteSession prepares each statement once: compiling one takes longer than most of them take.
 type sqliteSession struct {
-	db *sql.DB
-
-	mu       sync.Mutex
-	prepared map[string]*sql.Stmt
-	changed  bool // a statement has written a row; of the writer's session, which one goroutine uses
-}
-
-func newSQLiteSession(db *sql.DB) *sqliteSession {
-	return &sqliteSession{db: db, prepared: map[string]*sql.Stmt{}}
+	db       *sql.DB
+	prepared sync.Map // *sql.Stmt by query
+	changed  bool     // a statement has written a row; of the writer's session, which one goroutine uses
 }
 
 func (s *sqliteSession) prepareOnce(ctx context.Context, query string) (*sql.Stmt, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if stmt := s.prepared[query]; stmt != nil {
-		return stmt, nil
+	if stmt, isPrepared := s.prepared.Load(query); isPrepared {
+		return stmt.(*sql.Stmt), nil
 	}
 	stmt, err := s.db.PrepareContext(ctx, query)
 	if err == nil {
-		s.prepared[query] = stmt
+		s.prepared.Store(query, stmt)
 	}
 	return stmt, err
 }

@@ -187,7 +187,7 @@ func (f *sqliteFile) openTables(path, given string, isFleeting bool) error {
 	if f.readDB, err = openDB(path, "rw", 2, "busy_timeout(10000)", "temp_store(MEMORY)", "cache_size(-200)", "query_only(1)"); err != nil {
 		return err
 	}
-	f.writer, f.reader = newSQLiteSession(f.writeDB), newSQLiteSession(f.readDB)
+	f.writer, f.reader = &sqliteSession{db: f.writeDB}, &sqliteSession{db: f.readDB}
 	for _, part := range []string{given, path, path + "-wal"} { // the next process reads what the given name leads to
 		if f.openFiles[part], err = os.Stat(part); err != nil {
 			return err
