@@ -63,11 +63,7 @@ type pokedKey struct {
 }
 
 // applyPokes applies the pokes of operations, whose statements have run. Those of a delivery that was known change nothing.
-func applyPokes(ctx context.Context, tx session, batch []*op, isShared bool) error {
-	query := `SELECT id, due_at, backlog_at, leased, touches FROM work WHERE key = $1`
-	if isShared {
-		query += ` FOR UPDATE`
-	}
+func applyPokes(ctx context.Context, tx session, batch []*op) error {
 	keys := map[string]*pokedKey{}
 	var reads []statement
 	var fresh []Poke
@@ -81,7 +77,9 @@ func applyPokes(ctx context.Context, tx session, batch []*op, isShared bool) err
 				k := &pokedKey{}
 				keys[p.Key] = k
 				reads = append(reads, statement{
-					query: query, args: []any{p.Key}, row: scanInto(&k.id, &k.due, &k.backlog, &k.leased, &k.touches),
+					query: `SELECT id, due_at, backlog_at, leased, touches FROM work WHERE key = $1 FOR UPDATE`,
+					args:  []any{p.Key},
+					row:   scanInto(&k.id, &k.due, &k.backlog, &k.leased, &k.touches),
 				})
 			}
 		}

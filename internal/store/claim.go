@@ -17,7 +17,8 @@ type queue struct {
 	firstRows string
 	// allTenants are all tenants, and since when each is due.
 	allTenants string
-	// keys are the keys of tenant $1 that are due up to $2, the longest due first, $3 at most.
+	// keys are the keys of tenant $1 that are due up to $2, the longest due first, $3 at most, but for those that another
+	// transaction has.
 	keys string
 }
 
@@ -30,7 +31,7 @@ func newQueue(column string) *queue {
 		allTenants: `SELECT t.tenant, coalesce((SELECT min(` + column + `) FROM work w WHERE w.tenant = t.tenant AND ` + is + `),
 			9223372036854775807), 1, t.served, t.worker FROM tenants t`,
 		keys: `SELECT id, key, kind, due_at, backlog_at, wake_at, attempts, touches, taken, seen_at FROM work
-			WHERE tenant = $1 AND ` + column + ` <= $2 AND ` + is + ` ORDER BY ` + column + `, id LIMIT $3`,
+			WHERE tenant = $1 AND ` + column + ` <= $2 AND ` + is + ` ORDER BY ` + column + `, id LIMIT $3 FOR UPDATE SKIP LOCKED`,
 	}
 }
 
@@ -169,7 +170,7 @@ func (d *dealer) dealQueue(ctx context.Context, q *queue, mayServe func(int64) b
 	for _, t := range turns[:min(len(turns), d.Limit)] { // one key of each would be enough
 		round := 0
 		reads = append(reads, statement{
-			query: q.keys + skipLocked(d.isShared), // those that another transaction has are not among them
+			query: q.keys,
 			args:  []any{t.tenant, d.now, min(d.most(t.tenant, d.Limit), d.Limit-len(d.dealt)) + d.got[t.tenant]},
 			row: func(scan scanner) error {
 				k := dueKey{round: round}

@@ -103,7 +103,7 @@ func (s *Database) Prune(ctx context.Context, before time.Time, limit int) (int,
 	o := &op{}
 	o.statements = []statement{{
 		query: `DELETE FROM deliveries WHERE id IN
-			(SELECT id FROM deliveries WHERE received_at < $1 ORDER BY received_at LIMIT $2` + skipLocked(s.isShared) + `)`,
+			(SELECT id FROM deliveries WHERE received_at < $1 ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 		args:  []any{before.UnixMicro(), limit},
 		wrote: &o.wrote,
 	}}

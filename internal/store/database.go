@@ -294,7 +294,7 @@ func (s *Database) commitOnce(batch []*op) (changed bool, err error) {
 		if err := tx.runStatements(ctx, all...); err != nil {
 			return err
 		}
-		if err := applyPokes(ctx, tx, batch, s.isShared); err != nil {
+		if err := applyPokes(ctx, tx, batch); err != nil {
 			return err
 		}
 		for _, o := range batch { // on SQLite behind what is poked; on PostgreSQL alone, see claims

@@ -1,6 +1,7 @@
 package store
 
-// One set of SQL for two databases. Both number their parameters ($1), so that no statement is written twice.
+// One set of SQL for two databases. Both number their parameters ($1), so that no statement is written twice: each is
+// written for PostgreSQL.
 
 import (
 	"context"
@@ -69,6 +70,9 @@ type session interface {
 	runStatements(ctx context.Context, statements ...statement) error
 }
 
+// inSQLite makes a statement SQLite's: it has no locks of rows, as one goroutine writes, and a name of its own.
+var inSQLite = strings.NewReplacer(" FOR UPDATE SKIP LOCKED", "", " FOR UPDATE", "", "pg_catalog.position(", "instr(")
+
 // A sqliteSession prepares each statement once: compiling one takes longer than most of them take.
 type sqliteSession struct {
 	db       *sql.DB
@@ -80,7 +84,7 @@ func (s *sqliteSession) prepareOnce(ctx context.Context, query string) (*sql.Stm
 	if stmt, isPrepared := s.prepared.Load(query); isPrepared {
 		return stmt.(*sql.Stmt), nil
 	}
-	stmt, err := s.db.PrepareContext(ctx, query)
+	stmt, err := s.db.PrepareContext(ctx, inSQLite.Replace(query))
 	if err == nil {
 		s.prepared.Store(query, stmt)
 	}
@@ -152,14 +156,6 @@ func (s postgresSession) runStatements(ctx context.Context, statements ...statem
 		})
 	}
 	return s.to.SendBatch(ctx, b).Close()
-}
-
-// skipLocked ends a query for rows that are to be changed: those that another process changes are not among them.
-func skipLocked(isShared bool) string {
-	if isShared {
-		return " FOR UPDATE SKIP LOCKED"
-	}
-	return ""
 }
 
 // asText is a text as every database takes it: UTF-8 without zero bytes. Texts that differ only in these are one

@@ -320,9 +320,9 @@ func TestListsReadFewRows(t *testing.T) {
 		q          store.Query
 	}{
 		{"repositories", "SEARCH w USING INDEX work_kind (kind=?)", store.Query{Kind: "repo"}},
-		{"open ones", "SCAN w USING INDEX work_open", store.Query{Kind: "pull", Open: &open}},
+		{"open ones", "SEARCH w USING INDEX work_open (kind=?)", store.Query{Kind: "pull", Open: &open}},
 		{
-			"open ones of the next page", "SEARCH w USING INDEX work_open (seen_at>? AND seen_at<?)",
+			"open ones of the next page", "SEARCH w USING INDEX work_open (kind=? AND seen_at>? AND seen_at<?)",
 			store.Query{Kind: "pull", Open: &open, Before: now},
 		},
 		{"settled ones", "SEARCH w USING INDEX work_kind (kind=?)", store.Query{Kind: "pull", Open: &settled}},
@@ -338,6 +338,8 @@ func TestListsReadFewRows(t *testing.T) {
 			"open ones of a repository", "SEARCH w USING INDEX work_grp (grp=?)",
 			store.Query{Kind: "pull", Group: "acme/shop", Open: &open},
 		},
+		{"a tenant's", "SEARCH w USING INDEX work_due (tenant=?)", store.Query{Tenant: &tenant, Kind: "repo"}},
+		{"one key", "SEARCH w USING INDEX sqlite_autoindex_work_1 (key=?)", store.Query{Keys: []string{"k"}}},
 	} {
 		query, args := store.ListQuery(c.q)
 		var id, parent, unused int

@@ -34,7 +34,7 @@ CREATE INDEX work_backlog_first ON work (backlog_at, tenant) WHERE backlog_at < 
 CREATE INDEX work_leased ON work (due_at) WHERE leased = 1;
 CREATE INDEX work_failing ON work (attempts) WHERE attempts > 0;
 CREATE INDEX work_kind ON work (kind, seen_at);
-CREATE INDEX work_open ON work (seen_at) WHERE open = 1;
+CREATE INDEX work_open ON work (kind, seen_at) WHERE open = 1;
 CREATE INDEX work_grp ON work (grp);
 
 -- Sights are large and seldom read: in a table of their own they leave the rows of work small.
