@@ -36,7 +36,7 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 		d.logDelivery(ctx, r.ID, n, deliveryIgnored)
 		return deliveryIgnored, nil
 	}
-	fresh, err := d.Store.Accept(ctx, store.AcceptedDelivery{ID: r.ID, At: r.At}, pokes...)
+	fresh, err := d.Store.Accept(ctx, r.ID, r.At, pokes...)
 	if err != nil || !fresh {
 		d.tenants.dropPokes(pokes)
 	}

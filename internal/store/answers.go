@@ -23,7 +23,6 @@ type Answers struct {
 	maxBytes int64 // of keys and compressed values
 
 	mu       sync.Mutex
-	isClosed bool
 	waiting  map[string][]byte // compressed values that the next flush writes, by hash; nil: forgotten
 	writing  map[string][]byte // those that the present one writes
 	bytes    int64             // of those that wait
@@ -97,9 +96,6 @@ func (a *Answers) keepValue(key string, packed []byte) {
 	hash := hashKey(key)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.isClosed {
-		return
-	}
 	if len(a.waiting) == 0 {
 		time.AfterFunc(answersFlushDelay, a.flushWaiting)
 	}
@@ -128,10 +124,6 @@ func (a *Answers) flushWaiting() {
 	now := time.Now() // old ones may be of installations that have gone
 	all := []statement{newStatement(`DELETE FROM answers WHERE put_at < $1`, now.Add(-maxAnswerAge).UnixMicro())}
 	for hash, packed := range values {
-		if packed == nil {
-			all = append(all, newStatement(`DELETE FROM answers WHERE key = $1`, hash))
-			continue
-		}
 		all = append(all, newStatement(`INSERT INTO answers (key, value, size, put_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value, size = excluded.size, put_at = excluded.put_at`,
 			hash, packed, len(hash)+len(packed), now.UnixMicro()))
@@ -145,12 +137,4 @@ func (a *Answers) flushWaiting() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.writing = nil
-}
-
-// close writes what waits. Nothing is kept any more.
-func (a *Answers) close() {
-	a.mu.Lock()
-	a.isClosed = true
-	a.mu.Unlock()
-	a.flushWaiting()
 }

@@ -76,8 +76,7 @@ type op struct {
 	ctx        context.Context
 	names      []string // of what it writes, so that no two transactions wait for each other
 	statements []statement
-	delivery   AcceptedDelivery                            // whose insertion is its only statement, if it has an ID
-	pokes      []Poke                                      // unless the delivery is known
+	pokes      []Poke                                      // unless its statement wrote nothing, as of a known delivery
 	apply      func(ctx context.Context, tx session) error // of a claim; nil: nothing
 	wrote      int                                         // rows, as far as its statements add them to it
 	done       chan error
@@ -132,7 +131,7 @@ func (s *Database) Close() error {
 		return err
 	}
 	if s.answers != nil {
-		s.answers.close()
+		s.answers.flushWaiting()
 	}
 	s.closing.Lock()
 	wasClosed := s.isClosed
@@ -148,7 +147,6 @@ func (s *Database) Close() error {
 	s.writers.Wait()
 	if s.replica != nil {
 		s.replica.stop() // others take over what this process still has
-		s.replica.running.Wait()
 	}
 	return s.backend.closeAll(isDamage(s.Hopeless()))
 }
@@ -251,7 +249,7 @@ func gatherBatch(first *op, ops <-chan *op) []*op {
 
 // commitBatch commits a batch in one transaction. If that fails by one of them, each gets a transaction of its own.
 func (s *Database) commitBatch(batch []*op) {
-	batch = slices.DeleteFunc(batch, func(o *op) bool { return o.ctx.Err() != nil }) // their callers have stopped waiting
+	batch = slices.DeleteFunc(batch, func(o *op) bool { return o.ctx.Err() != nil }) // its caller waits no more
 	if len(batch) == 0 {
 		return
 	}

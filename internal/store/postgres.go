@@ -68,8 +68,7 @@ func openPostgres(ctx context.Context, url string, o Options, files fs.FS) (*Dat
 	return s, nil
 }
 
-// connectPostgres connects to the server of a URL, and refuses one that is too old, that a pooler hides, or that
-// has another program's tables.
+// connectPostgres makes connections to the server of a URL.
 func connectPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -88,17 +87,7 @@ func connectPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
 		_, err := conn.Exec(ctx, connectionSettings, pgx.QueryExecModeSimpleProtocol)
 		return err
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, err
-	}
-	for _, check := range []func(context.Context, *pgxpool.Pool) error{checkPooler, checkServer} {
-		if err := check(ctx, pool); err != nil {
-			pool.Close()
-			return nil, err
-		}
-	}
-	return pool, nil
+	return pgxpool.NewWithConfig(ctx, config)
 }
 
 // checkServer refuses a server that is too old, and a schema with another program's tables, or without some of ours. One
@@ -187,9 +176,17 @@ func (s *Database) Server(ctx context.Context, now time.Time) (server Server, er
 // IsShared reports whether other processes may have the tables, too: they are PostgreSQL's.
 func (s *Database) IsShared() bool { return s.isShared }
 
-// migratePostgres brings the tables to the schema of some migrations. Another process that does so at the same time
-// is waited for, and older programs go on beside it: what a migration may do stands in decision 21.
+// migratePostgres brings the tables to the schema of some migrations, but on no server that is too old, that a pooler
+// hides, or that has another program's tables. Another process that does so at the same time is waited for, and older
+// programs go on beside it: what a migration may do stands in decision 21.
 func migratePostgres(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
+	err = checkPooler(ctx, pool)
+	if err == nil {
+		err = checkServer(ctx, pool)
+	}
+	if err != nil {
+		return err
+	}
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return fmt.Errorf("lock its schema: %w", err)

@@ -49,7 +49,7 @@ func openTable(t testing.TB, path string) *store.Database {
 
 func accept(t testing.TB, s *store.Database, id string, pokes ...store.Poke) {
 	t.Helper()
-	if fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: id, At: now}, pokes...); err != nil || !fresh {
+	if fresh, err := s.Accept(t.Context(), id, now, pokes...); err != nil || !fresh {
 		t.Fatalf("accept %s: %v, %v", id, fresh, err)
 	}
 }
@@ -570,8 +570,8 @@ func TestATurnedLinkIsAReplacedFile(t *testing.T) {
 	if err := errors.Join(os.Remove(link), os.Symlink(filepath.Join(dir, "b"), link)); err != nil {
 		t.Fatal(err)
 	}
-	d := store.AcceptedDelivery{ID: "x", At: time.Now()}
-	if _, err := s.Accept(t.Context(), d, store.Poke{Key: "k", Kind: "pull", Due: time.Now()}); !errors.Is(err, store.ErrReplaced) {
+	poke := store.Poke{Key: "k", Kind: "pull", Due: time.Now()}
+	if _, err := s.Accept(t.Context(), "x", time.Now(), poke); !errors.Is(err, store.ErrReplaced) {
 		t.Errorf("accepted: %v", err)
 	}
 }

@@ -84,7 +84,7 @@ CREATE INDEX notes_tenant ON notes (tenant);
 CREATE TABLE answers (
 	id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	key     text COLLATE "C" NOT NULL UNIQUE, -- hash of tenant and URL
-	value   bytea NOT NULL,
+	value   bytea,                 -- NULL: it is forgotten
 	size    bigint NOT NULL,       -- of key and value
 	put_at  bigint NOT NULL
 );

@@ -77,7 +77,7 @@ CREATE INDEX notes_tenant ON notes (tenant);
 CREATE TABLE answers (
 	id      INTEGER PRIMARY KEY,
 	key     TEXT NOT NULL UNIQUE, -- hash of tenant and URL
-	value   BLOB NOT NULL,
+	value   BLOB,                 -- NULL: it is forgotten
 	size    INTEGER NOT NULL,     -- of key and value
 	put_at  INTEGER NOT NULL
 );
