@@ -67,14 +67,11 @@ func (a *Answers) Get(key string) ([]byte, bool) {
 			return nil, false
 		}
 	}
-	if packed == nil {
-		return nil, false
-	}
 	value, err := decompressValue(packed)
 	return value, err == nil
 }
 
-// decompressValue returns the value of a compressed one; never nil without an error.
+// decompressValue returns the value of a compressed one; never nil without an error. Of none there is no value.
 func decompressValue(packed []byte) ([]byte, error) {
 	n, err := s2.DecodedLen(packed)
 	if err == nil && n > maxValueBytes {

@@ -47,10 +47,6 @@ type tenantTurn struct {
 	worker      string // replica that got that
 }
 
-func compareTurns(a, b tenantTurn) int {
-	return cmp.Or(cmp.Compare(a.served, b.served), cmp.Compare(a.due, b.due), cmp.Compare(a.tenant, b.tenant))
-}
-
 // firstRows is how many rows are read to find the tenants that are due. If more are due, all tenants are looked up.
 const firstRows = 200
 
@@ -158,7 +154,9 @@ func (d *dealer) dealQueue(ctx context.Context, q *queue, isOwn func(int64) bool
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(turns, compareTurns)
+	slices.SortFunc(turns, func(a, b tenantTurn) int {
+		return cmp.Or(cmp.Compare(a.served, b.served), cmp.Compare(a.due, b.due), cmp.Compare(a.tenant, b.tenant))
+	})
 	var keys []dueKey
 	var reads []statement
 	for _, t := range turns[:min(len(turns), d.Limit)] { // one key of each would be enough

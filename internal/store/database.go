@@ -95,15 +95,6 @@ func newDatabase(o Options) *Database {
 	return &Database{log: o.Log}
 }
 
-// startWriters starts the goroutines that write.
-func (s *Database) startWriters(count int) {
-	s.queue = s.startQueue(count)
-	s.claims = s.queue
-	if s.isShared {
-		s.claims = s.startQueue(1)
-	}
-}
-
 // startQueue makes a queue with goroutines that write what is in it.
 func (s *Database) startQueue(writers int) chan *op {
 	queue := make(chan *op, maxQueuedOps)
@@ -253,10 +244,8 @@ func (s *Database) commitBatch(batch []*op) {
 	if len(batch) == 0 {
 		return
 	}
-	if !s.isShared {
-		s.faults.noteWriting(time.Now())
-		defer s.faults.noteWriting(time.Time{})
-	}
+	s.faults.noteWriting(time.Now())
+	defer s.faults.noteWriting(time.Time{})
 	changed, err := s.commitOnce(batch)
 	var said *pgconn.PgError // a server that has not answered has nothing to say of one of them
 	if err != nil && len(batch) > 1 && (!s.isShared || errors.As(err, &said)) {
@@ -314,7 +303,7 @@ type faultWatch struct {
 	badSince time.Time // since then nothing was read or written; zero: something was
 	badErr   error     // the last fault since then
 	damage   error     // that was found, and stays; nil: none was
-	writing  time.Time // when the transaction of SQLite's one writer began; zero: there is none
+	writing  time.Time // when the transaction of the one writer began, in SQLite; zero: there is none
 	unlogged int       // faults since the last log line about one
 	mutedTo  time.Time // no fault is logged before
 }

@@ -64,7 +64,7 @@ func openPostgres(ctx context.Context, url string, o Options, files fs.FS) (*Dat
 		return nil, fmt.Errorf("open the PostgreSQL database: %w", err)
 	}
 	s.backend = postgresServer{pool}
-	s.startWriters(postgresWriters)
+	s.queue, s.claims = s.startQueue(postgresWriters), s.startQueue(1)
 	return s, nil
 }
 
@@ -206,17 +206,14 @@ func (p postgresServer) closeAll(bool) error {
 // runTransaction runs a transaction that first locks names, always in the same order: two that touch the same rows
 // wait for each other, and never each for the other. It is run again if another one was in its way all the same.
 func (p postgresServer) runTransaction(names []string, do func(tx session) error) (changed bool, err error) {
-	var first []statement
-	if len(names) > 0 {
-		first = append(first, statement{query: `SELECT pg_advisory_xact_lock(h) FROM (
+	lockAll := statement{query: `SELECT pg_advisory_xact_lock(h) FROM (
 			SELECT DISTINCT hashtextextended(name, 7020) AS h FROM unnest(CAST($1 AS text[])) AS name ORDER BY h
-		) AS hashes`, args: []any{names}, row: ignoreRow})
-	}
+		) AS hashes`, args: []any{names}, row: ignoreRow}
 	for range 3 {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*statementTimeout+connectTimeout)
 		err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
 			to := postgresSession{tx}
-			if err := to.runStatements(ctx, first...); err != nil {
+			if err := to.runStatements(ctx, lockAll); err != nil {
 				return err
 			}
 			return do(to)

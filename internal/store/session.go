@@ -20,7 +20,7 @@ type statement struct {
 	query string
 	args  []any
 	row   func(scan scanner) error // called for each row; nil: it returns none
-	wrote *int                     // of one without rows: the number of those that it wrote is added to it; may be nil
+	wrote *int                     // of one without rows: the number of those that it wrote is added to it
 }
 
 // A scanner stores the columns of a row.
@@ -55,14 +55,7 @@ func (m microsInto) Scan(value any) error {
 
 // newStatement returns a statement that returns no rows.
 func newStatement(query string, args ...any) statement {
-	return statement{query: query, args: args}
-}
-
-// countWritten counts the rows that it wrote.
-func (st statement) countWritten(rows int64) {
-	if st.wrote != nil {
-		*st.wrote += int(rows)
-	}
+	return statement{query: query, args: args, wrote: new(int)}
 }
 
 // A session runs statements in their order. PostgreSQL gets them in one round trip.
@@ -112,7 +105,7 @@ func (s *sqliteSession) runStatement(ctx context.Context, st statement) error {
 		}
 		n, err := r.RowsAffected()
 		s.changed = s.changed || n > 0
-		st.countWritten(n)
+		*st.wrote += int(n)
 		return err
 	}
 	rows, err := stmt.QueryContext(ctx, st.args...)
@@ -143,7 +136,7 @@ func (s postgresSession) runStatements(ctx context.Context, statements ...statem
 	for _, st := range statements {
 		q := b.Queue(st.query, st.args...)
 		if st.row == nil {
-			q.Exec(func(tag pgconn.CommandTag) error { st.countWritten(tag.RowsAffected()); return nil })
+			q.Exec(func(tag pgconn.CommandTag) error { *st.wrote += int(tag.RowsAffected()); return nil })
 			continue
 		}
 		q.Query(func(rows pgx.Rows) error {

@@ -591,3 +591,14 @@ func TestAnEncryptedDatabaseStays(t *testing.T) {
 		t.Errorf("it was moved: %v", err)
 	}
 }
+
+// A first start that was cut short before it had made any table of ours leaves a file that the next one takes.
+func TestAStartThatWasCutShortIsBegunAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.db")
+	if err := openTable(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	fixture(t, path, `DELETE FROM goose_db_version WHERE version_id > 0; PRAGMA application_id = 0; DROP TABLE sights; DROP TABLE work;
+		DROP TABLE deliveries; DROP TABLE tenants; DROP TABLE counters; DROP TABLE notes; DROP TABLE answers; DROP TABLE sqlite_stat1`)
+	accept(t, openTable(t, path), "d")
+}

@@ -73,7 +73,7 @@ CREATE TABLE notes (
 	pull     bigint NOT NULL,
 	stranger text NOT NULL,
 	noted_at bigint NOT NULL,
-	until_at bigint NOT NULL, -- 0: no time
+	until_at bigint NOT NULL,
 	unread   integer NOT NULL,
 	PRIMARY KEY (grp, reviewer, kind, name)
 );

@@ -1,6 +1,8 @@
 -- +goose Up
 -- The tables of postgres/, but for what replicas need. Times are microseconds since 1970; the largest integer stands for never.
 
+PRAGMA application_id = 0x52766751; -- RvgQ: the file is ours
+
 CREATE TABLE deliveries (
 	id          TEXT NOT NULL PRIMARY KEY,
 	received_at INTEGER NOT NULL
@@ -66,7 +68,7 @@ CREATE TABLE notes (
 	pull     INTEGER NOT NULL,
 	stranger TEXT NOT NULL,
 	noted_at INTEGER NOT NULL,
-	until_at INTEGER NOT NULL, -- 0: no time
+	until_at INTEGER NOT NULL,
 	unread   INTEGER NOT NULL,
 	PRIMARY KEY (grp, reviewer, kind, name)
 ) WITHOUT ROWID;
