@@ -4,7 +4,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -14,7 +13,6 @@ func (s *Database) Renew(ctx context.Context, until time.Time, leases ...Lease) 
 	if err != nil {
 		return nil, s.explainError("renew leases", err)
 	}
-	leases = slices.Clone(leases)
 	o, held := &op{}, make([]int, len(leases))
 	if name != "" { // it lives, though all its workers may be busy
 		o.statements = append(o.statements, newStatement(
@@ -58,7 +56,7 @@ func completionStatements(l Lease, o Completion, ended *int) (all []statement) {
 			query: `DELETE FROM work WHERE ` + ofLease + ` AND touches = ''`, args: []any{l.Key, l.Token}, wrote: ended,
 		})
 	}
-	seen := floorMicros(o.Now)
+	seen := o.Now.UnixMicro()
 	all = append(all, newStatement(`UPDATE counters SET n = CASE WHEN n >= $1 AND n < $1 + 1000000 THEN n + 1 ELSE $1 END
 		WHERE name = 'seen'`, seen)) // so that a page of a list ends between two keys
 	if o.Sight != nil {
@@ -105,8 +103,8 @@ func (s *Database) Prune(ctx context.Context, before time.Time, limit int) (int,
 	o := &op{}
 	o.statements = []statement{{
 		query: `DELETE FROM deliveries WHERE id IN
-			(SELECT id FROM deliveries WHERE received_at < $1 ORDER BY received_at LIMIT $2` + skipLocked(s.isShared) + `)`,
-		args:  []any{floorMicros(before), limit},
+			(SELECT id FROM deliveries WHERE received_at < $1 ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+		args:  []any{before.UnixMicro(), limit},
 		wrote: &o.wrote,
 	}}
 	return s.submitOp(ctx, "prune deliveries", o)

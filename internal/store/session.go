@@ -1,6 +1,7 @@
 package store
 
-// One set of SQL for two databases. Both number their parameters ($1), so that no statement is written twice.
+// One set of SQL for two databases. Both number their parameters ($1), so that no statement is written twice: each is
+// written for PostgreSQL.
 
 import (
 	"context"
@@ -19,7 +20,7 @@ type statement struct {
 	query string
 	args  []any
 	row   func(scan scanner) error // called for each row; nil: it returns none
-	wrote *int                     // of one without rows: the number of those that it wrote is added to it; may be nil
+	wrote *int                     // of one without rows: the number of those that it wrote is added to it
 }
 
 // A scanner stores the columns of a row.
@@ -54,14 +55,7 @@ func (m microsInto) Scan(value any) error {
 
 // newStatement returns a statement that returns no rows.
 func newStatement(query string, args ...any) statement {
-	return statement{query: query, args: args}
-}
-
-// countWritten counts the rows that it wrote.
-func (st statement) countWritten(rows int64) {
-	if st.wrote != nil {
-		*st.wrote += int(rows)
-	}
+	return statement{query: query, args: args, wrote: new(int)}
 }
 
 // A session runs statements in their order. PostgreSQL gets them in one round trip.
@@ -69,28 +63,23 @@ type session interface {
 	runStatements(ctx context.Context, statements ...statement) error
 }
 
+// inSQLite makes a statement SQLite's: it has no locks of rows, as one goroutine writes, and a name of its own.
+var inSQLite = strings.NewReplacer(" FOR UPDATE SKIP LOCKED", "", " FOR UPDATE", "", "pg_catalog.position(", "instr(")
+
 // A sqliteSession prepares each statement once: compiling one takes longer than most of them take.
 type sqliteSession struct {
-	db *sql.DB
-
-	mu       sync.Mutex
-	prepared map[string]*sql.Stmt
-	changed  bool // a statement has written a row; of the writer's session, which one goroutine uses
-}
-
-func newSQLiteSession(db *sql.DB) *sqliteSession {
-	return &sqliteSession{db: db, prepared: map[string]*sql.Stmt{}}
+	db       *sql.DB
+	prepared sync.Map // *sql.Stmt by query
+	changed  bool     // a statement has written a row; of the writer's session, which one goroutine uses
 }
 
 func (s *sqliteSession) prepareOnce(ctx context.Context, query string) (*sql.Stmt, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if stmt := s.prepared[query]; stmt != nil {
-		return stmt, nil
+	if stmt, isPrepared := s.prepared.Load(query); isPrepared {
+		return stmt.(*sql.Stmt), nil
 	}
-	stmt, err := s.db.PrepareContext(ctx, query)
+	stmt, err := s.db.PrepareContext(ctx, inSQLite.Replace(query))
 	if err == nil {
-		s.prepared[query] = stmt
+		s.prepared.Store(query, stmt)
 	}
 	return stmt, err
 }
@@ -116,7 +105,7 @@ func (s *sqliteSession) runStatement(ctx context.Context, st statement) error {
 		}
 		n, err := r.RowsAffected()
 		s.changed = s.changed || n > 0
-		st.countWritten(n)
+		*st.wrote += int(n)
 		return err
 	}
 	rows, err := stmt.QueryContext(ctx, st.args...)
@@ -147,7 +136,7 @@ func (s postgresSession) runStatements(ctx context.Context, statements ...statem
 	for _, st := range statements {
 		q := b.Queue(st.query, st.args...)
 		if st.row == nil {
-			q.Exec(func(tag pgconn.CommandTag) error { st.countWritten(tag.RowsAffected()); return nil })
+			q.Exec(func(tag pgconn.CommandTag) error { *st.wrote += int(tag.RowsAffected()); return nil })
 			continue
 		}
 		q.Query(func(rows pgx.Rows) error {
@@ -160,14 +149,6 @@ func (s postgresSession) runStatements(ctx context.Context, statements ...statem
 		})
 	}
 	return s.to.SendBatch(ctx, b).Close()
-}
-
-// skipLocked ends a query for rows that are to be changed: those that another process changes are not among them.
-func skipLocked(isShared bool) string {
-	if isShared {
-		return " FOR UPDATE SKIP LOCKED"
-	}
-	return ""
 }
 
 // asText is a text as every database takes it: UTF-8 without zero bytes. Texts that differ only in these are one
