@@ -79,12 +79,12 @@ type pestered struct {
 	forgotten *sync.Map // keys
 }
 
-func (p pestered) Accept(ctx context.Context, id string, at time.Time, pokes ...store.Poke) (bool, error) {
+func (p pestered) Accept(ctx context.Context, d store.AcceptedDelivery, pokes ...store.Poke) (bool, error) {
 	var all []store.Poke
 	for _, poke := range pokes {
 		all = append(all, store.Poke{Key: poke.Key, Tenant: poke.Tenant, Kind: poke.Kind, Group: poke.Group, Due: poke.Due}, poke)
 	}
-	return p.Store.Accept(ctx, id, at, all...)
+	return p.Store.Accept(ctx, d, all...)
 }
 
 func (p pestered) Complete(ctx context.Context, l store.Lease, o store.Completion) (bool, error) {

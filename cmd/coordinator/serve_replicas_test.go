@@ -100,8 +100,8 @@ type mortalTable struct{ of *mortalProcess }
 
 var _ store.Store = mortalTable{}
 
-func (m mortalTable) Accept(_ context.Context, id string, at time.Time, pokes ...store.Poke) (bool, error) {
-	return askOutside(m.of, func(ctx context.Context) (bool, error) { return m.of.table.Accept(ctx, id, at, pokes...) })
+func (m mortalTable) Accept(_ context.Context, d store.AcceptedDelivery, pokes ...store.Poke) (bool, error) {
+	return askOutside(m.of, func(ctx context.Context) (bool, error) { return m.of.table.Accept(ctx, d, pokes...) })
 }
 
 func (m mortalTable) Poke(_ context.Context, pokes ...store.Poke) error {

@@ -34,7 +34,7 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	if pokes := d.pokesOf(n, d.Now()); len(pokes) == 0 {
 		d.ignored.add(r.ID)
 		result = deliveryIgnored
-	} else if fresh, err := d.Store.Accept(ctx, r.ID, r.At, pokes...); err != nil || !fresh {
+	} else if fresh, err := d.Store.Accept(ctx, store.AcceptedDelivery{ID: r.ID, At: r.At}, pokes...); err != nil || !fresh {
 		d.tenants.dropPokes(pokes)
 		if err != nil {
 			return "", fmt.Errorf("accept delivery: %w", err)

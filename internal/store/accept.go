@@ -8,34 +8,27 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 )
 
 // Accept keeps a delivery and the pokes that it causes. An error may come after it happened: GitHub's delivery, sent
 // again, is then no fresh one, and its pokes are there.
-func (s *Database) Accept(ctx context.Context, id string, at time.Time, pokes ...Poke) (bool, error) {
-	if id == "" {
+func (s *Database) Accept(ctx context.Context, d AcceptedDelivery, pokes ...Poke) (bool, error) {
+	if d.ID == "" {
 		return false, errors.New("accept delivery: it has no ID")
 	}
-	id = asText(id)
-	o := &op{names: []string{"delivery " + id}}
-	o.statements = []statement{{
-		query: `INSERT INTO deliveries (id, received_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-		args:  []any{id, at.UnixMicro()},
-		wrote: &o.wrote,
-	}}
-	return s.submitPokes(ctx, "accept delivery", o, pokes)
+	return s.submitPokes(ctx, "accept delivery", d, pokes)
 }
 
 // Poke asks for looks.
 func (s *Database) Poke(ctx context.Context, pokes ...Poke) error {
-	_, err := s.submitPokes(ctx, "poke", &op{}, pokes)
+	_, err := s.submitPokes(ctx, "poke", AcceptedDelivery{}, pokes)
 	return err
 }
 
-// submitPokes submits pokes with an operation. It reports whether that wrote anything else.
-func (s *Database) submitPokes(ctx context.Context, what string, o *op, pokes []Poke) (wrote bool, err error) {
-	o.pokes = slices.Clone(pokes)
+// submitPokes submits pokes, and the delivery that they are of if it has an ID. It reports whether that was not known.
+func (s *Database) submitPokes(ctx context.Context, what string, d AcceptedDelivery, pokes []Poke) (fresh bool, err error) {
+	d.ID = asText(d.ID)
+	o := &op{delivery: d, pokes: slices.Clone(pokes)}
 	for i := range o.pokes {
 		p := &o.pokes[i]
 		switch {
@@ -47,8 +40,16 @@ func (s *Database) submitPokes(ctx context.Context, what string, o *op, pokes []
 		p.Key, p.Kind, p.Group = asText(p.Key), asText(p.Kind), asText(p.Group)
 		o.names = append(o.names, p.Key)
 	}
-	rows, err := s.submitOp(ctx, what, o)
-	return rows > 0, err
+	if d.ID != "" {
+		o.names = append(o.names, "delivery "+d.ID)
+		o.statements = []statement{{
+			query: `INSERT INTO deliveries (id, received_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+			args:  []any{d.ID, floorMicros(d.At)},
+			wrote: &o.wrote,
+		}}
+	}
+	wrote, err := s.submitOp(ctx, what, o)
+	return wrote > 0, err
 }
 
 // A pokedKey is a key as it stands, and as pokes change it.
@@ -61,13 +62,17 @@ type pokedKey struct {
 	isChanged    bool
 }
 
-// applyPokes applies the pokes of operations whose statements have run.
-func applyPokes(ctx context.Context, tx session, batch []*op) error {
+// applyPokes applies the pokes of operations, whose statements have run. Those of a delivery that was known change nothing.
+func applyPokes(ctx context.Context, tx session, batch []*op, isShared bool) error {
+	query := `SELECT id, due_at, backlog_at, leased, touches FROM work WHERE key = $1`
+	if isShared {
+		query += ` FOR UPDATE`
+	}
 	keys := map[string]*pokedKey{}
 	var reads []statement
 	var fresh []Poke
 	for _, o := range batch {
-		if len(o.statements) > 0 && o.wrote == 0 {
+		if o.delivery.ID != "" && o.wrote == 0 {
 			continue
 		}
 		fresh = append(fresh, o.pokes...)
@@ -76,9 +81,7 @@ func applyPokes(ctx context.Context, tx session, batch []*op) error {
 				k := &pokedKey{}
 				keys[p.Key] = k
 				reads = append(reads, statement{
-					query: `SELECT id, due_at, backlog_at, leased, touches FROM work WHERE key = $1 FOR UPDATE`,
-					args:  []any{p.Key},
-					row:   scanInto(&k.id, &k.due, &k.backlog, &k.leased, &k.touches),
+					query: query, args: []any{p.Key}, row: scanInto(&k.id, &k.due, &k.backlog, &k.leased, &k.touches),
 				})
 			}
 		}
@@ -101,8 +104,7 @@ func (k *pokedKey) applyPoke(p Poke) {
 	if k.id == 0 && !k.isChanged {
 		if !p.IfKnown {
 			*k = pokedKey{
-				tenant: p.Tenant, kind: p.Kind, group: p.Group, isChanged: true,
-				due: due, backlog: backlog, touches: addTouches("", p.Touch),
+				tenant: p.Tenant, kind: p.Kind, group: p.Group, due: due, backlog: backlog, touches: addTouch("", p.Touch), isChanged: true,
 			}
 		}
 		return
@@ -111,7 +113,7 @@ func (k *pokedKey) applyPoke(p Poke) {
 	if k.leased > 0 {
 		due, backlog = k.due, k.backlog
 	}
-	touches := addTouches(k.touches, p.Touch)
+	touches := addTouch(k.touches, p.Touch)
 	if due == k.due && backlog == k.backlog && touches == k.touches {
 		return // a look is due that will see it: in a burst nothing is written again
 	}

@@ -23,6 +23,7 @@ type Answers struct {
 	maxBytes int64 // of keys and compressed values
 
 	mu       sync.Mutex
+	isClosed bool
 	waiting  map[string][]byte // compressed values that the next flush writes, by hash; nil: forgotten
 	writing  map[string][]byte // those that the present one writes
 	bytes    int64             // of those that wait
@@ -67,11 +68,14 @@ func (a *Answers) Get(key string) ([]byte, bool) {
 			return nil, false
 		}
 	}
+	if packed == nil {
+		return nil, false
+	}
 	value, err := decompressValue(packed)
 	return value, err == nil
 }
 
-// decompressValue returns the value of a compressed one; never nil without an error. Of none there is no value.
+// decompressValue returns the value of a compressed one; never nil without an error.
 func decompressValue(packed []byte) ([]byte, error) {
 	n, err := s2.DecodedLen(packed)
 	if err == nil && n > maxValueBytes {
@@ -93,6 +97,9 @@ func (a *Answers) keepValue(key string, packed []byte) {
 	hash := hashKey(key)
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.isClosed {
+		return
+	}
 	if len(a.waiting) == 0 {
 		time.AfterFunc(answersFlushDelay, a.flushWaiting)
 	}
@@ -119,11 +126,15 @@ func (a *Answers) flushWaiting() {
 		return
 	}
 	now := time.Now() // old ones may be of installations that have gone
-	all := []statement{newStatement(`DELETE FROM answers WHERE put_at < $1`, now.Add(-maxAnswerAge).UnixMicro())}
+	all := []statement{newStatement(`DELETE FROM answers WHERE put_at < $1`, floorMicros(now.Add(-maxAnswerAge)))}
 	for hash, packed := range values {
+		if packed == nil {
+			all = append(all, newStatement(`DELETE FROM answers WHERE key = $1`, hash))
+			continue
+		}
 		all = append(all, newStatement(`INSERT INTO answers (key, value, size, put_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value, size = excluded.size, put_at = excluded.put_at`,
-			hash, packed, len(hash)+len(packed), now.UnixMicro()))
+			hash, packed, len(hash)+len(packed), floorMicros(now)))
 	}
 	if isUntidy {
 		all = append(all, newStatement(`DELETE FROM answers WHERE id IN (SELECT id FROM
@@ -134,4 +145,12 @@ func (a *Answers) flushWaiting() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.writing = nil
+}
+
+// close writes what waits. Nothing is kept any more.
+func (a *Answers) close() {
+	a.mu.Lock()
+	a.isClosed = true
+	a.mu.Unlock()
+	a.flushWaiting()
 }

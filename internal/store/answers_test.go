@@ -118,6 +118,8 @@ func testAnswers(t *testing.T, reopen func() (*store.Answers, func() error)) {
 	if err := a.close(); err != nil {
 		t.Error(err)
 	}
+	a.Put("closed", nil)
+	a.wantMiss("closed")
 }
 
 func TestAnswers(t *testing.T) {

@@ -41,12 +41,12 @@ var benchIDs atomic.Int64
 func acceptOne(b *testing.B, s *store.Database, tenants int) {
 	n := benchIDs.Add(1)
 	tenant := n % int64(tenants)
-	id := fmt.Sprintf("%08x-1111-11f0-9c3a-%012x", n*2654435761%(1<<32), n)
+	d := store.AcceptedDelivery{ID: fmt.Sprintf("%08x-1111-11f0-9c3a-%012x", n*2654435761%(1<<32), n), At: now}
 	p := store.Poke{
 		Key: fmt.Sprintf("%d/acme/shop#%d", tenant, n%20), Tenant: tenant, Kind: "pull", Group: "acme/shop", Due: now,
 		Touch: fmt.Sprintf(`{"e":"workflow_run","a":"completed","w":".github/workflows/review.yml","r":%d}`, n%3),
 	}
-	if _, err := s.Accept(b.Context(), id, now, p); err != nil {
+	if _, err := s.Accept(b.Context(), d, p); err != nil {
 		b.Error(err)
 	}
 }
@@ -129,7 +129,7 @@ func fill(b *testing.B, s *store.Database, keys, tenants int, sight []byte) {
 			)
 			n++
 		}
-		if _, err := s.Accept(b.Context(), fmt.Sprint("fill ", benchIDs.Add(1)), now, pokes...); err != nil {
+		if _, err := s.Accept(b.Context(), store.AcceptedDelivery{ID: fmt.Sprint("fill ", benchIDs.Add(1)), At: now}, pokes...); err != nil {
 			b.Fatal(err)
 		}
 		work, err := s.Claim(b.Context(), store.Claim{Now: now, Lease: time.Minute, Limit: len(pokes)})

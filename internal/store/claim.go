@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -18,13 +17,11 @@ type queue struct {
 	firstRows string
 	// allTenants are all tenants, and since when each is due.
 	allTenants string
-	// keys are the keys of tenant $1 that are due up to $2, the longest due first, $3 at most. Those that another
-	// transaction has are not among them.
+	// keys are the keys of tenant $1 that are due up to $2, the longest due first, $3 at most.
 	keys string
 }
 
-// newQueue is the queue of a column of work; liveDue is when a key of it is due in the other one.
-func newQueue(column, liveDue string) *queue {
+func newQueue(column string) *queue {
 	is := column + ` < 9223372036854775807`
 	return &queue{
 		firstRows: `SELECT f.tenant, min(f.at), count(*), coalesce(max(t.served), 0), coalesce(max(t.worker), '')
@@ -32,19 +29,22 @@ func newQueue(column, liveDue string) *queue {
 			LEFT JOIN tenants t ON t.tenant = f.tenant GROUP BY f.tenant`,
 		allTenants: `SELECT t.tenant, coalesce((SELECT min(` + column + `) FROM work w WHERE w.tenant = t.tenant AND ` + is + `),
 			9223372036854775807), 1, t.served, t.worker FROM tenants t`,
-		keys: `SELECT key, kind, ` + column + `, ` + liveDue + `, wake_at, attempts, touches, taken, seen_at FROM work
-			WHERE tenant = $1 AND ` + column + ` <= $2 AND ` + is + `
-			ORDER BY ` + column + `, id LIMIT $3 FOR UPDATE SKIP LOCKED`,
+		keys: `SELECT id, key, kind, due_at, backlog_at, wake_at, attempts, touches, taken, seen_at FROM work
+			WHERE tenant = $1 AND ` + column + ` <= $2 AND ` + is + ` ORDER BY ` + column + `, id LIMIT $3`,
 	}
 }
 
-var liveQueue, backlogQueue = newQueue(`due_at`, `0`), newQueue(`backlog_at`, `due_at`)
+var liveQueue, backlogQueue = newQueue(`due_at`), newQueue(`backlog_at`)
 
 // A tenantTurn is when a tenant is due in a queue, and when it was served.
 type tenantTurn struct {
 	tenant, due int64
 	served      int64  // the last token that it got: larger is later; 0: none yet
 	worker      string // replica that got that
+}
+
+func compareTurns(a, b tenantTurn) int {
+	return cmp.Or(cmp.Compare(a.served, b.served), cmp.Compare(a.due, b.due), cmp.Compare(a.tenant, b.tenant))
 }
 
 // firstRows is how many rows are read to find the tenants that are due. If more are due, all tenants are looked up.
@@ -78,18 +78,17 @@ func (s *Database) Claim(ctx context.Context, c Claim) ([]Work, error) {
 	if c.Lease < time.Microsecond { // it would have run out before the work began
 		return nil, fmt.Errorf("claim: a lease of %s is none", c.Lease)
 	}
+	c.Bounds, c.Backlog = c.copyAll(), c.Backlog.copyAll()
 	name, err := s.replica.holderName()
 	if err != nil {
 		return nil, s.explainError("claim", err)
 	}
-	s.claimed.Store(c.Now.UnixMicro())
+	s.claimed.Store(floorMicros(c.Now))
 	var work []Work
 	_, err = s.submitOp(ctx, "claim", &op{apply: func(ctx context.Context, tx session) error {
-		d := dealer{
-			Claim: c, tx: tx, replica: name, now: c.Now.UnixMicro(), until: ceilMicros(c.Now.Add(c.Lease)), got: map[int64]int{},
-		}
-		err := d.dealKeys(ctx, s.isShared)
-		work = d.dealt
+		d := dealer{Claim: c, tx: tx, replica: name, isShared: s.isShared}
+		var err error
+		work, err = d.dealKeys(ctx)
 		return err
 	}})
 	if err != nil {
@@ -106,39 +105,50 @@ type dealer struct {
 	Claim
 	tx         session
 	replica    string
+	isShared   bool
 	now, until int64
+	token      int64 // the last one that was given
 
-	dealt []Work
+	dealt []dueKey
 	got   map[int64]int // keys by tenant
 }
 
-// A dueKey is a key that a claim may get.
+// A dueKey is a row that a claim may get.
 type dueKey struct {
-	Work
-	round int // how many of its tenant's come before it
+	id            int64
+	round         int // how many of its tenant's come before it
+	work          Work
+	due, backlog  int64
+	touches, took string
 }
 
 // dealKeys leases keys: first those of what has just happened, then those of the backlog.
-func (d *dealer) dealKeys(ctx context.Context, isShared bool) error {
-	isOwn, first := ownTenants(d.replica, d.now)
-	if isShared {
-		first = append(replicaAnnouncement(d.replica, d.now, d.until), first...)
-	}
-	err := d.tx.runStatements(ctx, first...)
-	for _, q := range []*queue{liveQueue, backlogQueue} {
-		if err == nil {
-			err = d.dealQueue(ctx, q, isOwn)
+func (d *dealer) dealKeys(ctx context.Context) ([]Work, error) {
+	d.now, d.until, d.got = floorMicros(d.Now), ceilMicros(d.Now.Add(d.Lease)), map[int64]int{}
+	if d.isShared {
+		if err := announceReplica(ctx, d.tx, d.replica, d.now, d.until); err != nil {
+			return nil, err
 		}
 	}
-	if err != nil || len(d.dealt) == 0 {
-		return err
+	mayServe, err := ownTenants(ctx, d.tx, d.replica, d.now)
+	if err != nil {
+		return nil, err
+	}
+	err = d.tx.runStatements(ctx, statement{query: `SELECT n FROM counters WHERE name = 'token'`, row: scanInto(&d.token)})
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range []*queue{liveQueue, backlogQueue} {
+		if err := d.dealQueue(ctx, q, mayServe); err != nil {
+			return nil, err
+		}
 	}
 	return d.leaseDealt(ctx)
 }
 
 // dealQueue deals keys of a queue: one of each tenant whose turn it is, then another one of each, until the limit
 // is reached.
-func (d *dealer) dealQueue(ctx context.Context, q *queue, isOwn func(int64) bool) error {
+func (d *dealer) dealQueue(ctx context.Context, q *queue, mayServe func(int64) bool) error {
 	if len(d.dealt) >= d.Limit {
 		return nil
 	}
@@ -149,29 +159,25 @@ func (d *dealer) dealQueue(ctx context.Context, q *queue, isOwn func(int64) bool
 		}
 		return d.got[tenant] < d.most(tenant, d.Limit)
 	}
-	mayServe := func(tenant int64) bool { return mayHave(tenant) && isOwn(tenant) }
-	turns, err := dueTenants(ctx, d.tx, q, d.now, false, mayServe)
+	turns, err := dueTenants(ctx, d.tx, q, d.now, false, func(tenant int64) bool { return mayHave(tenant) && mayServe(tenant) })
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(turns, func(a, b tenantTurn) int {
-		return cmp.Or(cmp.Compare(a.served, b.served), cmp.Compare(a.due, b.due), cmp.Compare(a.tenant, b.tenant))
-	})
+	slices.SortFunc(turns, compareTurns)
 	var keys []dueKey
 	var reads []statement
 	for _, t := range turns[:min(len(turns), d.Limit)] { // one key of each would be enough
 		round := 0
 		reads = append(reads, statement{
-			query: q.keys,
+			query: q.keys + skipLocked(d.isShared), // those that another transaction has are not among them
 			args:  []any{t.tenant, d.now, min(d.most(t.tenant, d.Limit), d.Limit-len(d.dealt)) + d.got[t.tenant]},
 			row: func(scan scanner) error {
-				w := Work{Tenant: t.tenant, Backlog: q == backlogQueue, Moved: t.served > 0 && t.worker != d.replica}
-				var touches, taken string
-				err := scan(&w.Key, &w.Kind, microsInto{&w.Due}, microsInto{&w.LiveDue}, microsInto{&w.Wake}, &w.Attempts,
-					&touches, &taken, microsInto{&w.Seen})
-				w.Touches = splitTouches(addTouches(taken, splitTouches(touches)...))
-				if !slices.ContainsFunc(d.dealt, func(o Work) bool { return o.Key == w.Key }) {
-					keys = append(keys, dueKey{w, round})
+				k := dueKey{round: round}
+				k.work = Work{Tenant: t.tenant, Backlog: q == backlogQueue, Moved: t.served > 0 && t.worker != d.replica}
+				err := scan(&k.id, &k.work.Key, &k.work.Kind, &k.due, &k.backlog, microsInto{&k.work.Wake}, &k.work.Attempts,
+					&k.touches, &k.took, microsInto{&k.work.Seen})
+				if !slices.ContainsFunc(d.dealt, func(o dueKey) bool { return o.id == k.id }) {
+					keys = append(keys, k)
 					round++
 				}
 				return err
@@ -183,43 +189,44 @@ func (d *dealer) dealQueue(ctx context.Context, q *queue, isOwn func(int64) bool
 	}
 	slices.SortStableFunc(keys, func(a, b dueKey) int { return cmp.Compare(a.round, b.round) })
 	for _, k := range keys {
-		if len(d.dealt) < d.Limit && mayHave(k.Tenant) {
-			k.Moved = k.Moved && d.got[k.Tenant] == 0 // from its first key on, this process works for it
-			d.dealt = append(d.dealt, k.Work)
-			d.got[k.Tenant]++
-			ofQueue[k.Tenant]++
+		if len(d.dealt) < d.Limit && mayHave(k.work.Tenant) {
+			d.dealt = append(d.dealt, k)
+			d.got[k.work.Tenant]++
+			ofQueue[k.work.Tenant]++
 		}
 	}
 	return nil
 }
 
 // leaseDealt leases what was dealt.
-func (d *dealer) leaseDealt(ctx context.Context) error {
-	var last int64
-	err := d.tx.runStatements(ctx, statement{
-		query: `UPDATE counters SET n = n + $1 WHERE name = 'token' RETURNING n`,
-		args:  []any{len(d.dealt)},
-		row:   scanInto(&last),
-	})
-	if err != nil {
-		return err
+func (d *dealer) leaseDealt(ctx context.Context) ([]Work, error) {
+	if len(d.dealt) == 0 {
+		return nil, nil
 	}
-	all := make([]statement, 0, 3*len(d.dealt))
-	for i := range d.dealt {
-		w := &d.dealt[i]
-		w.Token = last - int64(i)
+	all := make([]statement, 0, 3*len(d.dealt)+1)
+	work := make([]Work, len(d.dealt))
+	told := map[int64]bool{}
+	for i, k := range d.dealt {
+		d.token++
+		w := &work[i]
+		*w = k.work
+		took := mergeTouches(k.took, k.touches)
+		since := k.due
+		if w.Backlog {
+			since, w.LiveDue = k.backlog, timeOfMicros(k.due)
+		}
+		w.Token, w.Touches, w.Due = d.token, splitTouches(took), timeOfMicros(since)
+		w.Moved = w.Moved && !told[w.Tenant] // from its first key on, this process works for it
+		told[w.Tenant] = true
 		all = append(all,
 			newStatement(`UPDATE work SET leased = 1, token = $2, holder = $3, since = $4, due_at = $5,
-				backlog_at = 9223372036854775807, touches = '', taken = $6 WHERE key = $1`,
-				w.Key, w.Token, d.replica, w.Due.UnixMicro(), d.until, strings.Join(w.Touches, "\n")),
-			statement{
-				query: `SELECT sight FROM sights WHERE id = (SELECT id FROM work WHERE key = $1)`, args: []any{w.Key},
-				row: scanInto(&w.Sight),
-			},
-			newStatement(`UPDATE tenants SET served = $2, worker = $3 WHERE tenant = $1`, w.Tenant, w.Token, d.replica),
+				backlog_at = 9223372036854775807, touches = '', taken = $6 WHERE id = $1`, k.id, d.token, d.replica, since, d.until, took),
+			statement{query: `SELECT sight FROM sights WHERE id = $1`, args: []any{k.id}, row: scanInto(&w.Sight)},
+			newStatement(`UPDATE tenants SET served = $2, worker = $3 WHERE tenant = $1`, w.Tenant, d.token, d.replica),
 		)
 	}
-	return d.tx.runStatements(ctx, all...)
+	err := d.tx.runStatements(ctx, append(all, newStatement(`UPDATE counters SET n = $1 WHERE name = 'token'`, d.token))...)
+	return work, err
 }
 
 // Next returns the earliest moment at which Claim would have something.
@@ -228,15 +235,15 @@ func (s *Database) Next(ctx context.Context, backlog bool, except []int64) (at t
 	if backlog {
 		q = backlogQueue
 	}
+	var mayServe func(tenant int64) bool
 	var turns []tenantTurn
 	name, err := s.replica.holderName()
-	isOwn, reads := ownTenants(name, s.claimed.Load())
-	if err == nil {
-		err = s.reader.runStatements(ctx, reads...)
+	if err = cmp.Or(err, ctx.Err()); err == nil {
+		mayServe, err = ownTenants(ctx, s.reader, name, s.claimed.Load())
 	}
 	if err == nil {
 		turns, err = dueTenants(ctx, s.reader, q, neverDue, true, func(tenant int64) bool {
-			return !slices.Contains(except, tenant) && isOwn(tenant)
+			return !slices.Contains(except, tenant) && mayServe(tenant)
 		})
 	}
 	if err != nil || len(turns) == 0 {

@@ -4,6 +4,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -13,6 +14,7 @@ func (s *Database) Renew(ctx context.Context, until time.Time, leases ...Lease) 
 	if err != nil {
 		return nil, s.explainError("renew leases", err)
 	}
+	leases = slices.Clone(leases)
 	o, held := &op{}, make([]int, len(leases))
 	if name != "" { // it lives, though all its workers may be busy
 		o.statements = append(o.statements, newStatement(
@@ -56,7 +58,7 @@ func completionStatements(l Lease, o Completion, ended *int) (all []statement) {
 			query: `DELETE FROM work WHERE ` + ofLease + ` AND touches = ''`, args: []any{l.Key, l.Token}, wrote: ended,
 		})
 	}
-	seen := o.Now.UnixMicro()
+	seen := floorMicros(o.Now)
 	all = append(all, newStatement(`UPDATE counters SET n = CASE WHEN n >= $1 AND n < $1 + 1000000 THEN n + 1 ELSE $1 END
 		WHERE name = 'seen'`, seen)) // so that a page of a list ends between two keys
 	if o.Sight != nil {
@@ -103,8 +105,8 @@ func (s *Database) Prune(ctx context.Context, before time.Time, limit int) (int,
 	o := &op{}
 	o.statements = []statement{{
 		query: `DELETE FROM deliveries WHERE id IN
-			(SELECT id FROM deliveries WHERE received_at < $1 ORDER BY received_at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
-		args:  []any{before.UnixMicro(), limit},
+			(SELECT id FROM deliveries WHERE received_at < $1 ORDER BY received_at LIMIT $2` + skipLocked(s.isShared) + `)`,
+		args:  []any{floorMicros(before), limit},
 		wrote: &o.wrote,
 	}}
 	return s.submitOp(ctx, "prune deliveries", o)

@@ -76,7 +76,8 @@ type op struct {
 	ctx        context.Context
 	names      []string // of what it writes, so that no two transactions wait for each other
 	statements []statement
-	pokes      []Poke                                      // unless its statement wrote nothing, as of a known delivery
+	delivery   AcceptedDelivery                            // whose insertion is its only statement, if it has an ID
+	pokes      []Poke                                      // unless the delivery is known
 	apply      func(ctx context.Context, tx session) error // of a claim; nil: nothing
 	wrote      int                                         // rows, as far as its statements add them to it
 	done       chan error
@@ -93,6 +94,15 @@ func newDatabase(o Options) *Database {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Database{log: o.Log}
+}
+
+// startWriters starts the goroutines that write.
+func (s *Database) startWriters(count int) {
+	s.queue = s.startQueue(count)
+	s.claims = s.queue
+	if s.isShared {
+		s.claims = s.startQueue(1)
+	}
 }
 
 // startQueue makes a queue with goroutines that write what is in it.
@@ -122,7 +132,7 @@ func (s *Database) Close() error {
 		return err
 	}
 	if s.answers != nil {
-		s.answers.flushWaiting()
+		s.answers.close()
 	}
 	s.closing.Lock()
 	wasClosed := s.isClosed
@@ -138,6 +148,7 @@ func (s *Database) Close() error {
 	s.writers.Wait()
 	if s.replica != nil {
 		s.replica.stop() // others take over what this process still has
+		s.replica.running.Wait()
 	}
 	return s.backend.closeAll(isDamage(s.Hopeless()))
 }
@@ -179,9 +190,12 @@ func (s *Database) enterQueue(ctx context.Context, o *op) error {
 
 // readRows runs statements that only read.
 func (s *Database) readRows(ctx context.Context, what string, statements ...statement) error {
-	err := s.reader.runStatements(ctx, statements...)
-	if ctx.Err() == nil {
-		s.faults.noteResult(err)
+	err := ctx.Err()
+	if err == nil {
+		err = s.reader.runStatements(ctx, statements...)
+		if ctx.Err() == nil {
+			s.faults.noteResult(err)
+		}
 	}
 	return s.explainError(what, err)
 }
@@ -240,12 +254,20 @@ func gatherBatch(first *op, ops <-chan *op) []*op {
 
 // commitBatch commits a batch in one transaction. If that fails by one of them, each gets a transaction of its own.
 func (s *Database) commitBatch(batch []*op) {
-	batch = slices.DeleteFunc(batch, func(o *op) bool { return o.ctx.Err() != nil }) // its caller waits no more
+	batch = slices.DeleteFunc(batch, func(o *op) bool {
+		if o.ctx.Err() == nil {
+			return false
+		}
+		o.done <- o.ctx.Err() // its caller has stopped waiting
+		return true
+	})
 	if len(batch) == 0 {
 		return
 	}
-	s.faults.noteWriting(time.Now())
-	defer s.faults.noteWriting(time.Time{})
+	if !s.isShared {
+		s.faults.noteWriting(time.Now())
+		defer s.faults.noteWriting(time.Time{})
+	}
 	changed, err := s.commitOnce(batch)
 	var said *pgconn.PgError // a server that has not answered has nothing to say of one of them
 	if err != nil && len(batch) > 1 && (!s.isShared || errors.As(err, &said)) {
@@ -281,7 +303,7 @@ func (s *Database) commitOnce(batch []*op) (changed bool, err error) {
 		if err := tx.runStatements(ctx, all...); err != nil {
 			return err
 		}
-		if err := applyPokes(ctx, tx, batch); err != nil {
+		if err := applyPokes(ctx, tx, batch, s.isShared); err != nil {
 			return err
 		}
 		for _, o := range batch { // on SQLite behind what is poked; on PostgreSQL alone, see claims
@@ -303,7 +325,7 @@ type faultWatch struct {
 	badSince time.Time // since then nothing was read or written; zero: something was
 	badErr   error     // the last fault since then
 	damage   error     // that was found, and stays; nil: none was
-	writing  time.Time // when the transaction of the one writer began, in SQLite; zero: there is none
+	writing  time.Time // when the transaction of SQLite's one writer began; zero: there is none
 	unlogged int       // faults since the last log line about one
 	mutedTo  time.Time // no fault is logged before
 }
@@ -359,6 +381,9 @@ func (w *faultWatch) noteWrite(log *slog.Logger, changed bool, err error) {
 
 // neverDue is the due time of a key that is not due by itself.
 const neverDue = 1<<63 - 1
+
+// floorMicros converts a time to the database's microseconds, rounded down: for what has happened.
+func floorMicros(t time.Time) int64 { return t.UnixMicro() }
 
 // ceilMicros converts a time to the database's microseconds, rounded up, so that nothing happens before it;
 // neverDue if it is zero.

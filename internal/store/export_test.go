@@ -6,10 +6,7 @@ import (
 )
 
 // ListQuery is the SQL of a query, for tests of how much it reads.
-func ListQuery(q Query) (query string, args []any) {
-	query, args = listQuery(q)
-	return inSQLite.Replace(query), args
-}
+func ListQuery(q Query) (query string, args []any) { return listQuery(q, false) }
 
 // CommitsPerFold is for tests of a log that was not folded yet.
 const CommitsPerFold = commitsPerFold

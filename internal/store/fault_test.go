@@ -71,7 +71,7 @@ func TestFullDisk(t *testing.T) {
 	var refused error
 	for n := range 200 {
 		id := fmt.Sprint(n)
-		fresh, err := s.Accept(ctx, id, testNow,
+		fresh, err := s.Accept(ctx, AcceptedDelivery{ID: id, At: testNow},
 			Poke{Key: "first " + id, Tenant: 1, Due: testNow, Touch: large}, testPoke("second "+id))
 		if acked[id] = err == nil; err != nil {
 			refused = err
@@ -93,7 +93,7 @@ func TestFullDisk(t *testing.T) {
 				t.Fatalf("%s was acknowledged: %v, and its key: %v", id, ok, err)
 			}
 		}
-		if fresh, err := s.Accept(ctx, id, testNow); err != nil || fresh == ok {
+		if fresh, err := s.Accept(ctx, AcceptedDelivery{ID: id, At: testNow}); err != nil || fresh == ok {
 			t.Fatalf("%s was acknowledged: %v, and again: %v, %v", id, ok, fresh, err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestFailingDisk(t *testing.T) {
 		wg.Go(func() {
 			for n := range 40 {
 				key := fmt.Sprint(g, "/", n)
-				_, err := s.Accept(t.Context(), key, testNow, Poke{Key: key, Tenant: int64(n % 5), Due: testNow})
+				_, err := s.Accept(t.Context(), AcceptedDelivery{ID: key, At: testNow}, Poke{Key: key, Tenant: int64(n % 5), Due: testNow})
 				if err != nil && !errors.Is(err, errDisk) {
 					t.Error(err)
 				}
@@ -217,7 +217,7 @@ func TestContextEndsWhileTheDiskHangs(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := s.Accept(ctx, "d", testNow, testPoke("a"))
+		_, err := s.Accept(ctx, AcceptedDelivery{ID: "d", At: testNow}, testPoke("a"))
 		ended <- err
 	}()
 	<-hangs
@@ -278,7 +278,7 @@ func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 	}
 	accept := func(id string) func() error {
 		return func() error {
-			_, err := s.Accept(t.Context(), id, testNow, testPoke("a"))
+			_, err := s.Accept(t.Context(), AcceptedDelivery{ID: id, At: testNow}, testPoke("a"))
 			return err
 		}
 	}
@@ -306,7 +306,7 @@ func TestEveryCommitWaitsForTheDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		if fresh, err := s.Accept(t.Context(), "d", testNow); err != nil || !fresh {
+		if fresh, err := s.Accept(t.Context(), AcceptedDelivery{ID: "d", At: testNow}); err != nil || !fresh {
 			t.Fatalf("accept: %v, %v", fresh, err)
 		}
 		level, want := -1, 2 // of https://www.sqlite.org/pragma.html#pragma_synchronous

@@ -23,7 +23,7 @@ func TestGivingUpSharesNothing(t *testing.T) {
 	})
 	for name, do := range map[string]func(ctx context.Context, id string) error{
 		"Accept": func(ctx context.Context, id string) error {
-			_, err := s.Accept(ctx, id, testNow, testPoke(id))
+			_, err := s.Accept(ctx, AcceptedDelivery{ID: id, At: testNow}, testPoke(id))
 			return err
 		},
 		"AddNotes": func(ctx context.Context, id string) error {

@@ -14,7 +14,10 @@ func (s *Database) AddNotes(ctx context.Context, tenant int64, group string, kee
 	var all []statement
 	o := &op{names: []string{"group " + group}}
 	for _, n := range notes {
-		reviewer := asText(n.Reviewer)
+		reviewer, until := asText(n.Reviewer), int64(0)
+		if !n.Until.IsZero() {
+			until = floorMicros(n.Until)
+		}
 		all = append(all, statement{
 			query: `INSERT INTO notes (grp, reviewer, kind, name, tenant, label, pull, stranger, noted_at, until_at, unread)
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, CASE WHEN $11 THEN 1 ELSE 0 END)
@@ -22,8 +25,8 @@ func (s *Database) AddNotes(ctx context.Context, tenant int64, group string, kee
 					pull = excluded.pull, stranger = excluded.stranger, noted_at = excluded.noted_at, unread = excluded.unread
 				WHERE excluded.kind = 0`,
 			args: []any{
-				group, reviewer, n.Kind, asText(n.Of), tenant, asText(n.Label), n.Pull, asText(n.Stranger), n.At.UnixMicro(),
-				ceilMicros(n.Until), n.Unread,
+				group, reviewer, n.Kind, asText(n.Of), tenant, asText(n.Label), n.Pull, asText(n.Stranger), floorMicros(n.At), until,
+				n.Unread,
 			},
 			wrote: &o.wrote,
 		}, newStatement(
@@ -53,7 +56,7 @@ func (s *Database) CountHeard(ctx context.Context, since time.Time) (map[string]
 	counts := map[string]HeardCount{}
 	return counts, s.readRows(ctx, "count answers", statement{
 		query: `SELECT label, count(*), sum(unread) FROM notes WHERE kind = 0 AND noted_at >= $1 GROUP BY label`,
-		args:  []any{since.UnixMicro()},
+		args:  []any{floorMicros(since)},
 		row: func(scan scanner) error {
 			var label string
 			var n HeardCount

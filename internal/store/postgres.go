@@ -64,11 +64,12 @@ func openPostgres(ctx context.Context, url string, o Options, files fs.FS) (*Dat
 		return nil, fmt.Errorf("open the PostgreSQL database: %w", err)
 	}
 	s.backend = postgresServer{pool}
-	s.queue, s.claims = s.startQueue(postgresWriters), s.startQueue(1)
+	s.startWriters(postgresWriters)
 	return s, nil
 }
 
-// connectPostgres makes connections to the server of a URL.
+// connectPostgres connects to the server of a URL, and refuses one that is too old, that a pooler hides, or that
+// has another program's tables.
 func connectPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -87,7 +88,17 @@ func connectPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
 		_, err := conn.Exec(ctx, connectionSettings, pgx.QueryExecModeSimpleProtocol)
 		return err
 	}
-	return pgxpool.NewWithConfig(ctx, config)
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	for _, check := range []func(context.Context, *pgxpool.Pool) error{checkPooler, checkServer} {
+		if err := check(ctx, pool); err != nil {
+			pool.Close()
+			return nil, err
+		}
+	}
+	return pool, nil
 }
 
 // checkServer refuses a server that is too old, and a schema with another program's tables, or without some of ours. One
@@ -166,7 +177,7 @@ func (s *Database) Server(ctx context.Context, now time.Time) (server Server, er
 	err = s.readRows(ctx, "describe the server", statement{
 		query: `SELECT current_setting('server_version'), clock_timestamp(),
 			(SELECT count(*) FROM replicas WHERE until_at > $1 AND name <> $2)`,
-		args: []any{now.UnixMicro(), name},
+		args: []any{floorMicros(now), name},
 		row:  scanInto(&server.Version, &clock, &server.Replicas),
 	})
 	server.ClockAhead = clock.Sub(now)
@@ -176,17 +187,9 @@ func (s *Database) Server(ctx context.Context, now time.Time) (server Server, er
 // IsShared reports whether other processes may have the tables, too: they are PostgreSQL's.
 func (s *Database) IsShared() bool { return s.isShared }
 
-// migratePostgres brings the tables to the schema of some migrations, but on no server that is too old, that a pooler
-// hides, or that has another program's tables. Another process that does so at the same time is waited for, and older
-// programs go on beside it: what a migration may do stands in decision 21.
+// migratePostgres brings the tables to the schema of some migrations. Another process that does so at the same time
+// is waited for, and older programs go on beside it: what a migration may do stands in decision 21.
 func migratePostgres(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
-	err = checkPooler(ctx, pool)
-	if err == nil {
-		err = checkServer(ctx, pool)
-	}
-	if err != nil {
-		return err
-	}
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return fmt.Errorf("lock its schema: %w", err)
@@ -206,14 +209,17 @@ func (p postgresServer) closeAll(bool) error {
 // runTransaction runs a transaction that first locks names, always in the same order: two that touch the same rows
 // wait for each other, and never each for the other. It is run again if another one was in its way all the same.
 func (p postgresServer) runTransaction(names []string, do func(tx session) error) (changed bool, err error) {
-	lockAll := statement{query: `SELECT pg_advisory_xact_lock(h) FROM (
+	var first []statement
+	if len(names) > 0 {
+		first = append(first, statement{query: `SELECT pg_advisory_xact_lock(h) FROM (
 			SELECT DISTINCT hashtextextended(name, 7020) AS h FROM unnest(CAST($1 AS text[])) AS name ORDER BY h
-		) AS hashes`, args: []any{names}, row: ignoreRow}
+		) AS hashes`, args: []any{names}, row: ignoreRow})
+	}
 	for range 3 {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*statementTimeout+connectTimeout)
 		err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
 			to := postgresSession{tx}
-			if err := to.runStatements(ctx, lockAll); err != nil {
+			if err := to.runStatements(ctx, first...); err != nil {
 				return err
 			}
 			return do(to)

@@ -90,7 +90,7 @@ func TestAnAcknowledgedDeliveryOutlivesACrashOfPostgres(t *testing.T) {
 		}
 		for n := range 20 {
 			id := fmt.Sprint("delivery ", round, ".", n)
-			fresh, err := s.Accept(t.Context(), id, now, store.Poke{Key: id, Tenant: 1, Due: now})
+			fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: id, At: now}, store.Poke{Key: id, Tenant: 1, Due: now})
 			if err != nil || fresh != want {
 				t.Errorf("%s: new %t, want %t: %v", id, fresh, want, err)
 			}
@@ -135,8 +135,8 @@ func (r *replicas) next() *store.Database {
 	return r.b
 }
 
-func (r *replicas) Accept(ctx context.Context, id string, at time.Time, pokes ...store.Poke) (bool, error) {
-	return r.next().Accept(ctx, id, at, pokes...)
+func (r *replicas) Accept(ctx context.Context, d store.AcceptedDelivery, pokes ...store.Poke) (bool, error) {
+	return r.next().Accept(ctx, d, pokes...)
 }
 
 func (r *replicas) Poke(ctx context.Context, pokes ...store.Poke) error {
@@ -202,7 +202,7 @@ func TestPostgresTakesAnyText(t *testing.T) {
 	s := openPostgres(t, newSchema(t))
 	odd := "a\x00b\xff"
 	p := store.Poke{Key: odd, Tenant: 1, Kind: odd, Group: odd, Due: now, Touch: odd}
-	fresh, err := s.Accept(t.Context(), odd, now, p)
+	fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: odd, At: now}, p)
 	if err != nil || !fresh {
 		t.Fatalf("%v, %v", fresh, err)
 	}
@@ -339,7 +339,7 @@ func TestPostgresAcceptsADeliveryThatComesOftenAtOnceOnce(t *testing.T) {
 	for n := range 60 {
 		group.Go(func() {
 			id := n % len(fresh)
-			is, err := s.Accept(t.Context(), fmt.Sprintf("delivery %d", id), now,
+			is, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: fmt.Sprintf("delivery %d", id), At: now},
 				store.Poke{Key: fmt.Sprintf("1/%d", n), Tenant: 1, Kind: "k", Group: "g", Due: now},
 				store.Poke{Key: "1/shared", Tenant: 1, Kind: "k", Group: "g", Due: now, Touch: fmt.Sprintf("!%d", id)})
 			if err != nil {

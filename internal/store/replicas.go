@@ -26,48 +26,62 @@ func scanOne[T any](scan scanner) (one T, err error) {
 	return one, err
 }
 
-// handOn has it that the replicas of a condition have nothing any more. They may still complete what they had leased.
-const handOn = `WITH gone AS (DELETE FROM replicas WHERE %s RETURNING name)
-	UPDATE work SET due_at = since FROM gone WHERE leased = 1 AND holder = gone.name AND due_at > $2`
-
-// replicaAnnouncement begins a claim, of which one goes at a time, or two would serve the same tenant's turn. It says that this
-// process lives, and takes over what others had whose lifeline has ended. Who gets the lock of a lifeline knows that
-// nobody has it.
-func replicaAnnouncement(name string, now, until int64) []statement {
+// announceReplica begins a claim, of which one goes at a time, or two would serve the same tenant's turn. It says that
+// this process lives, and takes over what others had whose lifeline has ended. Who gets the lock of a lifeline knows
+// that nobody has it.
+func announceReplica(ctx context.Context, tx session, name string, now, until int64) error {
 	lock := statement{query: `SELECT pg_advisory_xact_lock(7020, 1)`, row: ignoreRow}
 	if name == "" {
-		return []statement{lock}
+		return tx.runStatements(ctx, lock)
 	}
+	var dead []string
+	err := tx.runStatements(ctx, lock, newStatement(
+		`INSERT INTO replicas (name, until_at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET until_at = excluded.until_at
+			WHERE replicas.until_at < excluded.until_at - $3`, name, until, (until-now)/3,
+	), statement{
+		query: `SELECT name FROM replicas WHERE name <> $1 AND pg_try_advisory_xact_lock(7022, hashtext(name))`,
+		args:  []any{name},
+		row:   collectInto(&dead, scanOne[string]),
+	})
+	var all []statement
+	for _, of := range dead {
+		all = append(all, handingOn(of, now)...)
+	}
+	return cmp.Or(err, tx.runStatements(ctx, all...))
+}
+
+// handingOn are the statements by which a replica has nothing any more. It may still complete what it had leased.
+func handingOn(name string, now int64) []statement {
 	return []statement{
-		lock,
-		newStatement(`INSERT INTO replicas (name, until_at) VALUES ($1, $2)
-			ON CONFLICT (name) DO UPDATE SET until_at = excluded.until_at WHERE replicas.until_at < excluded.until_at - $3`,
-			name, until, (until-now)/3),
-		newStatement(fmt.Sprintf(handOn, `name <> $1 AND pg_try_advisory_xact_lock(7022, hashtext(name))`), name, now),
+		newStatement(`DELETE FROM replicas WHERE name = $1`, name),
+		newStatement(`UPDATE work SET due_at = since WHERE leased = 1 AND holder = $1 AND due_at > $2`, name, now),
 	}
 }
 
-// ownTenants returns a function that reports, once its statements have run, whether a tenant is a replica's: no other
-// one that lives comes before it, or has a lease of it. Without a name all are its own.
-func ownTenants(name string, now int64) (isOwn func(tenant int64) bool, reads []statement) {
+// ownTenants returns a function that reports whether a tenant is a replica's: no other one that lives comes before
+// it, or has a lease of it. Without a name all are its own.
+func ownTenants(ctx context.Context, from session, name string, now int64) (func(tenant int64) bool, error) {
+	if name == "" {
+		return func(int64) bool { return true }, nil
+	}
 	var others []string
 	var leased []int64 // tenants with a lease of another's
-	if name != "" {
-		reads = []statement{{
-			query: `SELECT name FROM replicas WHERE name <> $1 AND until_at > $2`,
-			args:  []any{name, now},
-			row:   collectInto(&others, scanOne[string]),
-		}, {
-			query: `SELECT DISTINCT tenant FROM work WHERE leased = 1 AND holder <> $1 AND due_at > $2`,
-			args:  []any{name, now},
-			row:   collectInto(&leased, scanOne[int64]),
-		}}
-	}
+	err := from.runStatements(ctx, statement{
+		query: `SELECT name FROM replicas WHERE name <> $1 AND until_at > $2`, args: []any{name, now},
+		row: collectInto(&others, scanOne[string]),
+	}, statement{
+		query: `SELECT DISTINCT tenant FROM work WHERE leased = 1 AND holder <> $1 AND due_at > $2`, args: []any{name, now},
+		row: collectInto(&leased, scanOne[int64]),
+	})
 	return func(tenant int64) bool {
-		return !slices.Contains(leased, tenant) && !slices.ContainsFunc(others, func(other string) bool {
-			return cmp.Or(cmp.Compare(rankFor(other, tenant), rankFor(name, tenant)), cmp.Compare(other, name)) > 0
-		})
-	}, reads
+		rank := rankFor(name, tenant)
+		for _, other := range others {
+			if cmp.Or(cmp.Compare(rankFor(other, tenant), rank), cmp.Compare(other, name)) > 0 {
+				return false
+			}
+		}
+		return !slices.Contains(leased, tenant)
+	}, err
 }
 
 // rankFor is the rank of a replica among all for a tenant.
@@ -83,8 +97,7 @@ func (s *Database) Retire(ctx context.Context) error {
 	if err != nil || name == "" {
 		return err
 	}
-	retire := newStatement(`UPDATE replicas SET until_at = 0 WHERE name = $1`, name)
-	return s.explainError("retire", s.reader.runStatements(ctx, retire))
+	return s.explainError("retire", s.reader.runStatements(ctx, newStatement(`UPDATE replicas SET until_at = 0 WHERE name = $1`, name)))
 }
 
 // errNoLifeline says that others may take this process for gone.
@@ -103,7 +116,8 @@ type lifeline struct {
 	name  string // "": there is no connection
 	cause error  // why there is none
 
-	stop func() // ends it, and waits for that
+	stop    context.CancelFunc
+	running sync.WaitGroup
 }
 
 // How long it waits before another try to connect: at first, and at most.
@@ -118,12 +132,12 @@ func (l *lifeline) keepOpen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	staying, end := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	l.stop = func() { end(); running.Wait() }
-	running.Go(func() {
+	staying, stop := context.WithCancel(context.Background())
+	l.stop = stop
+	l.running.Go(func() {
 		for conn != nil {
-			conn = l.reconnect(staying, l.awaitEnd(staying, conn))
+			was := l.awaitEnd(staying, conn)
+			conn = l.reconnect(staying, was)
 		}
 	})
 	return nil
@@ -199,8 +213,7 @@ func (l *lifeline) reconnect(ctx context.Context, was string) *pgx.Conn {
 	for pause := lifelinePause; ctx.Err() == nil; pause = min(2*pause, maxLifelinePause) {
 		conn, err := l.connectNamed(ctx)
 		if err == nil {
-			err = l.s.reader.runStatements(ctx, newStatement(fmt.Sprintf(handOn, `name = $1`), was, l.s.claimed.Load()))
-			if err != nil {
+			if err = l.s.reader.runStatements(ctx, handingOn(was, l.s.claimed.Load())...); err != nil {
 				l.s.log.Warn("what this process had leased waits until that runs out", "err", err)
 			}
 			return conn

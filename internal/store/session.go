@@ -1,7 +1,6 @@
 package store
 
-// One set of SQL for two databases. Both number their parameters ($1), so that no statement is written twice: each is
-// written for PostgreSQL.
+// One set of SQL for two databases. Both number their parameters ($1), so that no statement is written twice.
 
 import (
 	"context"
@@ -20,7 +19,7 @@ type statement struct {
 	query string
 	args  []any
 	row   func(scan scanner) error // called for each row; nil: it returns none
-	wrote *int                     // of one without rows: the number of those that it wrote is added to it
+	wrote *int                     // of one without rows: the number of those that it wrote is added to it; may be nil
 }
 
 // A scanner stores the columns of a row.
@@ -55,7 +54,14 @@ func (m microsInto) Scan(value any) error {
 
 // newStatement returns a statement that returns no rows.
 func newStatement(query string, args ...any) statement {
-	return statement{query: query, args: args, wrote: new(int)}
+	return statement{query: query, args: args}
+}
+
+// countWritten counts the rows that it wrote.
+func (st statement) countWritten(rows int64) {
+	if st.wrote != nil {
+		*st.wrote += int(rows)
+	}
 }
 
 // A session runs statements in their order. PostgreSQL gets them in one round trip.
@@ -63,23 +69,28 @@ type session interface {
 	runStatements(ctx context.Context, statements ...statement) error
 }
 
-// inSQLite makes a statement SQLite's: it has no locks of rows, as one goroutine writes, and a name of its own.
-var inSQLite = strings.NewReplacer(" FOR UPDATE SKIP LOCKED", "", " FOR UPDATE", "", "pg_catalog.position(", "instr(")
-
 // A sqliteSession prepares each statement once: compiling one takes longer than most of them take.
 type sqliteSession struct {
-	db       *sql.DB
-	prepared sync.Map // *sql.Stmt by query
-	changed  bool     // a statement has written a row; of the writer's session, which one goroutine uses
+	db *sql.DB
+
+	mu       sync.Mutex
+	prepared map[string]*sql.Stmt
+	changed  bool // a statement has written a row; of the writer's session, which one goroutine uses
+}
+
+func newSQLiteSession(db *sql.DB) *sqliteSession {
+	return &sqliteSession{db: db, prepared: map[string]*sql.Stmt{}}
 }
 
 func (s *sqliteSession) prepareOnce(ctx context.Context, query string) (*sql.Stmt, error) {
-	if stmt, isPrepared := s.prepared.Load(query); isPrepared {
-		return stmt.(*sql.Stmt), nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stmt := s.prepared[query]; stmt != nil {
+		return stmt, nil
 	}
-	stmt, err := s.db.PrepareContext(ctx, inSQLite.Replace(query))
+	stmt, err := s.db.PrepareContext(ctx, query)
 	if err == nil {
-		s.prepared.Store(query, stmt)
+		s.prepared[query] = stmt
 	}
 	return stmt, err
 }
@@ -105,7 +116,7 @@ func (s *sqliteSession) runStatement(ctx context.Context, st statement) error {
 		}
 		n, err := r.RowsAffected()
 		s.changed = s.changed || n > 0
-		*st.wrote += int(n)
+		st.countWritten(n)
 		return err
 	}
 	rows, err := stmt.QueryContext(ctx, st.args...)
@@ -136,7 +147,7 @@ func (s postgresSession) runStatements(ctx context.Context, statements ...statem
 	for _, st := range statements {
 		q := b.Queue(st.query, st.args...)
 		if st.row == nil {
-			q.Exec(func(tag pgconn.CommandTag) error { *st.wrote += int(tag.RowsAffected()); return nil })
+			q.Exec(func(tag pgconn.CommandTag) error { st.countWritten(tag.RowsAffected()); return nil })
 			continue
 		}
 		q.Query(func(rows pgx.Rows) error {
@@ -149,6 +160,14 @@ func (s postgresSession) runStatements(ctx context.Context, statements ...statem
 		})
 	}
 	return s.to.SendBatch(ctx, b).Close()
+}
+
+// skipLocked ends a query for rows that are to be changed: those that another process changes are not among them.
+func skipLocked(isShared bool) string {
+	if isShared {
+		return " FOR UPDATE SKIP LOCKED"
+	}
+	return ""
 }
 
 // asText is a text as every database takes it: UTF-8 without zero bytes. Texts that differ only in these are one

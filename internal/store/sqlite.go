@@ -63,8 +63,7 @@ func openFaulty(path string, o Options, injectFault func(step string) error) (*D
 		return nil, fmt.Errorf("open the database %s: %w", path, errors.Join(err, f.closeAll(false)))
 	}
 	s.backend, s.reader = f, f.reader
-	s.queue = s.startQueue(1)
-	s.claims = s.queue
+	s.startWriters(1)
 	return s, nil
 }
 
@@ -157,7 +156,7 @@ func isDamage(err error) bool {
 
 // openTables opens the connections, and brings the tables up to date.
 func (f *sqliteFile) openTables(path, given string, isFleeting bool) error {
-	err := refuseForeignDatabase(path)
+	isNew, err := refuseForeignDatabase(path)
 	if err != nil {
 		return err
 	}
@@ -169,6 +168,11 @@ func (f *sqliteFile) openTables(path, given string, isFleeting bool) error {
 		"cache_size(-800)", "synchronous("+level+")", "wal_autocheckpoint(0)", "journal_size_limit(33554432)")
 	if err != nil {
 		return err
+	}
+	if isNew { // a start writes nothing else: the disk may be full
+		if err := f.execQuery(fmt.Sprintf(`PRAGMA application_id(%d)`, applicationID)); err != nil {
+			return err
+		}
 	}
 	if err := migrateTables(context.Background(), goose.DialectSQLite3, f.writeDB, migrations); err != nil {
 		return err
@@ -183,7 +187,7 @@ func (f *sqliteFile) openTables(path, given string, isFleeting bool) error {
 	if f.readDB, err = openDB(path, "rw", 2, "busy_timeout(10000)", "temp_store(MEMORY)", "cache_size(-200)", "query_only(1)"); err != nil {
 		return err
 	}
-	f.writer, f.reader = &sqliteSession{db: f.writeDB}, &sqliteSession{db: f.readDB}
+	f.writer, f.reader = newSQLiteSession(f.writeDB), newSQLiteSession(f.readDB)
 	for _, part := range []string{given, path, path + "-wal"} { // the next process reads what the given name leads to
 		if f.openFiles[part], err = os.Stat(part); err != nil {
 			return err
@@ -236,25 +240,24 @@ func openDB(path, mode string, conns int, pragmas ...string) (*sql.DB, error) {
 }
 
 // refuseForeignDatabase refuses the database of another program, and leaves it as it is, but for what a killed
-// process had begun. One in which only goose has begun belongs to no program: a first start was cut short there.
-func refuseForeignDatabase(path string) error {
+// process had begun. An empty file belongs to no program: it is new.
+func refuseForeignDatabase(path string) (isNew bool, err error) {
 	mode := "ro"
 	if _, err := os.Stat(path + "-journal"); err == nil {
 		mode = "rw" // a process was killed in a transaction: only who may write can roll that back, and then read
 	}
 	db, err := openDB(path, mode, 1, "busy_timeout(10000)")
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer db.Close() // nothing was written
-	var isForeign bool
-	err = db.QueryRowContext(context.Background(), `SELECT application_id <> $1 AND EXISTS (SELECT 1 FROM sqlite_schema
-		WHERE tbl_name <> 'goose_db_version' AND tbl_name NOT LIKE 'sqlite_%') FROM pragma_application_id`,
-		applicationID).Scan(&isForeign)
-	if err == nil && isForeign {
+	var tables int
+	err = db.QueryRowContext(context.Background(), `SELECT application_id <> $1, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id`, applicationID).Scan(&isNew, &tables)
+	if err == nil && isNew && tables > 0 {
 		err = ErrForeignDatabase
 	}
-	return err
+	return isNew, err
 }
 
 // migrateTables brings tables to the schema of the migrations of a dialect.

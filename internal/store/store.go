@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 )
@@ -27,9 +28,9 @@ import (
 //
 // A caller whose context ends gets its error at once, and what it asked for may still happen.
 type Store interface {
-	// Accept keeps a delivery's ID (X-GitHub-Delivery), when it was received, and the pokes that it causes, all or
-	// nothing. A delivery whose ID is known changes nothing and is not fresh. Its body is not kept.
-	Accept(ctx context.Context, id string, at time.Time, pokes ...Poke) (fresh bool, err error)
+	// Accept keeps a delivery and the pokes that it causes, all or nothing. A delivery whose ID is known
+	// changes nothing and is not fresh.
+	Accept(ctx context.Context, d AcceptedDelivery, pokes ...Poke) (fresh bool, err error)
 	// Poke asks for looks, all or none.
 	Poke(ctx context.Context, pokes ...Poke) error
 	// Claim leases what is due. No tenant gets a second key before each other tenant that has something due got its
@@ -90,6 +91,12 @@ var (
 	ErrUnfitServer     = errors.New("the server does not do")
 )
 
+// An AcceptedDelivery is a webhook delivery as it was accepted; its body is not kept.
+type AcceptedDelivery struct {
+	ID string    // X-GitHub-Delivery
+	At time.Time // when it was received
+}
+
 // A Poke asks for a look at a key.
 type Poke struct {
 	Key    string
@@ -124,7 +131,7 @@ type Claim struct {
 	Backlog Bounds        // of the keys among them that are of the backlog
 }
 
-// Bounds are how many keys of each tenant a [Claim] gets. They stay as they are: a claim that was given up may read them.
+// Bounds are how many keys of each tenant a [Claim] gets.
 type Bounds struct {
 	Except []int64       // tenants that get none: they are limited, or have enough at once
 	Most   map[int64]int // of a tenant at most so many keys
@@ -140,6 +147,10 @@ func (b Bounds) most(tenant int64, limit int) int {
 		return most
 	}
 	return cmp.Or(b.Each, limit)
+}
+
+func (b Bounds) copyAll() Bounds {
+	return Bounds{slices.Clone(b.Except), maps.Clone(b.Most), b.Each}
 }
 
 // A Lease is the right to complete a key.

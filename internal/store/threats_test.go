@@ -26,14 +26,14 @@ func TestADeletedFileAcceptsNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Accept(t.Context(), "before", testNow, testPoke("k")); err != nil || s.Wrote() != nil {
+		if _, err := s.Accept(t.Context(), AcceptedDelivery{ID: "before", At: testNow}, testPoke("k")); err != nil || s.Wrote() != nil {
 			t.Fatal(err, s.Wrote())
 		}
 		if err := os.Rename(path+suffix, path+suffix+".gone"); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if _, err := s.Accept(t.Context(), "after", testNow, testPoke("k")); err == nil || s.Wrote() == nil {
+			if _, err := s.Accept(t.Context(), AcceptedDelivery{ID: "after", At: testNow}, testPoke("k")); err == nil || s.Wrote() == nil {
 				t.Errorf("without %q a delivery was accepted: %v, %v", suffix, err, s.Wrote())
 			}
 			if _, err := s.Prune(t.Context(), testNow, 0); err == nil { // readiness asks so
@@ -64,7 +64,7 @@ func TestAFileThatOnlyARestartCanMendIsGivenUp(t *testing.T) {
 	}
 	defer s.Close()
 	broken.Store(true)
-	if _, err := s.Accept(t.Context(), "1", testNow, testPoke("k")); err == nil || s.Hopeless() != nil {
+	if _, err := s.Accept(t.Context(), AcceptedDelivery{ID: "1", At: testNow}, testPoke("k")); err == nil || s.Hopeless() != nil {
 		t.Fatalf("after one fault: %v, given up: %v", err, s.Hopeless())
 	}
 	s.faults.badSince = s.faults.badSince.Add(-hopelessTime)
@@ -172,7 +172,7 @@ func TestADamagedFileIsMovedAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			for n := range 500 {
-				if _, err := s.Accept(t.Context(), fmt.Sprint(n), testNow, testPoke(fmt.Sprint("k", n))); err != nil {
+				if _, err := s.Accept(t.Context(), AcceptedDelivery{ID: fmt.Sprint(n), At: testNow}, testPoke(fmt.Sprint("k", n))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -205,7 +205,7 @@ func TestADamagedFileIsMovedAway(t *testing.T) {
 			if _, err := os.Stat(s.Damaged); err != nil || !strings.HasPrefix(s.Damaged, path+".damaged-") {
 				t.Errorf("the damaged file is at %q: %v", s.Damaged, err)
 			}
-			if taken, err := s.Accept(t.Context(), "1", testNow, testPoke("k")); err != nil || !taken {
+			if taken, err := s.Accept(t.Context(), AcceptedDelivery{ID: "1", At: testNow}, testPoke("k")); err != nil || !taken {
 				t.Errorf("the empty one takes a delivery: %t, %v", taken, err)
 			}
 		})
@@ -277,7 +277,7 @@ func TestAFullDiskFloodsNoLog(t *testing.T) {
 	}
 	full.Store(true)
 	for n := range 1000 {
-		if _, err := s.Accept(t.Context(), fmt.Sprint(n), testNow, testPoke("k")); err == nil {
+		if _, err := s.Accept(t.Context(), AcceptedDelivery{ID: fmt.Sprint(n), At: testNow}, testPoke("k")); err == nil {
 			t.Fatal("accepted")
 		}
 	}
@@ -288,7 +288,7 @@ func TestAFullDiskFloodsNoLog(t *testing.T) {
 	if _, err := s.Prune(t.Context(), testNow, 1); err != nil || s.Wrote() == nil {
 		t.Errorf("what wrote nothing says that writing works: %v", err)
 	}
-	if _, err := s.Accept(t.Context(), "x", testNow, testPoke("k")); err != nil || s.Wrote() != nil {
+	if _, err := s.Accept(t.Context(), AcceptedDelivery{ID: "x", At: testNow}, testPoke("k")); err != nil || s.Wrote() != nil {
 		t.Errorf("after it: %v, %v", err, s.Wrote())
 	}
 	if err := s.Close(); err != nil {

@@ -8,29 +8,34 @@ import (
 	"unicode/utf8"
 )
 
-// addTouches adds touches to a text of them. One that cannot be kept as one line of a bounded text becomes [Any]: a
-// look too many is cheaper than one too few. It leaves of the others those that must be kept.
-func addTouches(text string, touches ...string) string {
-	for _, touch := range touches {
-		if touch == "" || strings.ContainsAny(touch, "\n\x00") || !utf8.ValidString(touch) {
-			touch = Any
-		}
-		all := splitTouches(text)
-		if slices.Contains(all, touch) {
-			continue
-		}
-		all = append(all, touch)
-		if text = strings.Join(all, "\n"); !slices.Contains(all, Any) && len(text) <= MaxTouches {
-			continue
-		}
-		text = Any
-		for _, t := range all {
-			if strings.HasPrefix(t, Kept) && len(text)+1+len(t) <= MaxTouches {
-				text += "\n" + t
-			}
+// addTouch adds a touch to a text of touches. A touch that cannot be kept as one line of a bounded text becomes
+// [Any]: a look too many is cheaper than one too few. It leaves of the others those that must be kept.
+func addTouch(text, touch string) string {
+	if touch == "" || strings.ContainsAny(touch, "\n\x00") || !utf8.ValidString(touch) {
+		touch = Any
+	}
+	all := splitTouches(text)
+	if slices.Contains(all, touch) {
+		return text
+	}
+	if all = append(all, touch); !slices.Contains(all, Any) && len(strings.Join(all, "\n")) <= MaxTouches {
+		return strings.Join(all, "\n")
+	}
+	text = Any
+	for _, t := range all {
+		if strings.HasPrefix(t, Kept) && len(text)+1+len(t) <= MaxTouches {
+			text += "\n" + t
 		}
 	}
 	return text
+}
+
+// mergeTouches joins two texts of touches, the older one first.
+func mergeTouches(older, newer string) string {
+	for _, t := range splitTouches(newer) {
+		older = addTouch(older, t)
+	}
+	return older
 }
 
 func splitTouches(text string) []string {

@@ -75,7 +75,7 @@ func (l *workload) doRound(ctx context.Context, s *store.Database) (looks int, e
 	l.accepted = append(l.accepted, id)
 	l.mu.Unlock()
 	poke := store.Poke{Key: id, Tenant: tenant, Kind: "pull", Group: "g", Due: now, Touch: "t"}
-	if fresh, err := s.Accept(ctx, id, now, poke); err != nil || !fresh {
+	if fresh, err := s.Accept(ctx, store.AcceptedDelivery{ID: id, At: now}, poke); err != nil || !fresh {
 		return 0, fmt.Errorf("accept %s: %v, %w", id, fresh, err)
 	}
 	return l.lookAtDue(ctx, s)

@@ -89,13 +89,13 @@ func (m *model) acceptOrPoke(*rapid.T) {
 		m.applyPokes(pokes)
 		return
 	}
-	id := fmt.Sprint(rapid.IntRange(1, 20).Draw(m.T, "delivery"))
-	fresh, err := m.Accept(m.Context(), id, m.now, pokes...)
+	del := store.AcceptedDelivery{ID: fmt.Sprint(rapid.IntRange(1, 20).Draw(m.T, "delivery")), At: m.now}
+	fresh, err := m.Accept(m.Context(), del, pokes...)
 	m.must(err)
-	_, known := m.deliveries[id]
+	_, known := m.deliveries[del.ID]
 	m.wantSame("fresh", fresh, !known)
 	if !known {
-		m.deliveries[id] = m.now
+		m.deliveries[del.ID] = del.At
 		m.applyPokes(pokes)
 	}
 }

@@ -222,7 +222,7 @@ func testPages(b *harness) {
 }
 
 func testInvalidInput(b *harness) {
-	if _, err := b.Accept(b.Context(), "", b.now); err == nil {
+	if _, err := b.Accept(b.Context(), store.AcceptedDelivery{At: b.now}); err == nil {
 		b.Error("a delivery without an ID was accepted: all of them would be one")
 	}
 	if err := b.Poke(b.Context(), store.Poke{Tenant: 1, Due: b.now}); err == nil {
@@ -234,7 +234,7 @@ func testInvalidInput(b *harness) {
 	if _, err := b.Claim(b.Context(), store.Claim{Now: b.now, Limit: 1}); err == nil {
 		b.Error("a lease without a length was given")
 	}
-	if fresh, err := b.Accept(b.Context(), "d", b.now, store.Poke{Key: "a", Tenant: 1}); err == nil ||
+	if fresh, err := b.Accept(b.Context(), store.AcceptedDelivery{ID: "d", At: b.now}, store.Poke{Key: "a", Tenant: 1}); err == nil ||
 		fresh {
 		b.Error("a delivery was accepted whose poke was not")
 	}
@@ -252,7 +252,7 @@ func testCancelledContext(b *harness) {
 	over, cancel := context.WithCancel(b.Context())
 	cancel()
 	for name, call := range map[string]func() error{
-		"accept": func() error { _, err := b.Accept(over, "d", b.now); return err },
+		"accept": func() error { _, err := b.Accept(over, store.AcceptedDelivery{ID: "d", At: b.now}); return err },
 		"poke":   func() error { return b.Poke(over, store.Poke{Key: "a", Tenant: 1, Due: b.now}) },
 		"claim": func() error {
 			_, err := b.Claim(over, store.Claim{Now: b.now, Lease: leaseTime, Limit: 1})
@@ -302,7 +302,8 @@ func testSameIDs(b *harness) {
 			for n := range ids {
 				id := fmt.Sprint(n)
 				ok, err := b.Accept(
-					b.Context(), id, b.now,
+					b.Context(),
+					store.AcceptedDelivery{ID: id, At: b.now},
 					store.Poke{Key: id, Tenant: 1, Due: b.now, Touch: "t"},
 				)
 				if err != nil {

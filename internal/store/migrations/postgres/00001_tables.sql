@@ -34,7 +34,7 @@ CREATE INDEX work_backlog_first ON work (backlog_at, tenant) WHERE backlog_at < 
 CREATE INDEX work_leased ON work (due_at) WHERE leased = 1;
 CREATE INDEX work_failing ON work (attempts) WHERE attempts > 0;
 CREATE INDEX work_kind ON work (kind, seen_at);
-CREATE INDEX work_open ON work (kind, seen_at) WHERE open = 1;
+CREATE INDEX work_open ON work (seen_at) WHERE open = 1;
 CREATE INDEX work_grp ON work (grp);
 
 -- Sights are large and seldom read: in a table of their own they leave the rows of work small.
@@ -73,7 +73,7 @@ CREATE TABLE notes (
 	pull     bigint NOT NULL,
 	stranger text NOT NULL,
 	noted_at bigint NOT NULL,
-	until_at bigint NOT NULL,
+	until_at bigint NOT NULL, -- 0: no time
 	unread   integer NOT NULL,
 	PRIMARY KEY (grp, reviewer, kind, name)
 );
@@ -84,7 +84,7 @@ CREATE INDEX notes_tenant ON notes (tenant);
 CREATE TABLE answers (
 	id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	key     text COLLATE "C" NOT NULL UNIQUE, -- hash of tenant and URL
-	value   bytea,                 -- NULL: it is forgotten
+	value   bytea NOT NULL,
 	size    bigint NOT NULL,       -- of key and value
 	put_at  bigint NOT NULL
 );

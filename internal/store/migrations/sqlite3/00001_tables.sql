@@ -1,8 +1,6 @@
 -- +goose Up
 -- The tables of postgres/, but for what replicas need. Times are microseconds since 1970; the largest integer stands for never.
 
-PRAGMA application_id = 0x52766751; -- RvgQ: the file is ours
-
 CREATE TABLE deliveries (
 	id          TEXT NOT NULL PRIMARY KEY,
 	received_at INTEGER NOT NULL
@@ -36,7 +34,7 @@ CREATE INDEX work_backlog_first ON work (backlog_at, tenant) WHERE backlog_at < 
 CREATE INDEX work_leased ON work (due_at) WHERE leased = 1;
 CREATE INDEX work_failing ON work (attempts) WHERE attempts > 0;
 CREATE INDEX work_kind ON work (kind, seen_at);
-CREATE INDEX work_open ON work (kind, seen_at) WHERE open = 1;
+CREATE INDEX work_open ON work (seen_at) WHERE open = 1;
 CREATE INDEX work_grp ON work (grp);
 
 -- Sights are large and seldom read: in a table of their own they leave the rows of work small.
@@ -68,7 +66,7 @@ CREATE TABLE notes (
 	pull     INTEGER NOT NULL,
 	stranger TEXT NOT NULL,
 	noted_at INTEGER NOT NULL,
-	until_at INTEGER NOT NULL,
+	until_at INTEGER NOT NULL, -- 0: no time
 	unread   INTEGER NOT NULL,
 	PRIMARY KEY (grp, reviewer, kind, name)
 ) WITHOUT ROWID;
@@ -79,16 +77,8 @@ CREATE INDEX notes_tenant ON notes (tenant);
 CREATE TABLE answers (
 	id      INTEGER PRIMARY KEY,
 	key     TEXT NOT NULL UNIQUE, -- hash of tenant and URL
-	value   BLOB,                 -- NULL: it is forgotten
+	value   BLOB NOT NULL,
 	size    INTEGER NOT NULL,     -- of key and value
 	put_at  INTEGER NOT NULL
 );
 CREATE INDEX answers_put ON answers (put_at, size);
-
--- What SQLite reads by an index: it would have to guess, and not know that one kind may have a million keys, and a group has some.
-ANALYZE;
-INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
-	('work', 'work_due', '1000000 1000 1'),
-	('work', 'work_kind', '1000000 500000 1'),
-	('work', 'work_open', '10000 5000 1'),
-	('work', 'work_grp', '1000000 100');
