@@ -128,9 +128,9 @@ func readFigures(t *testing.T) figures {
 	for _, result := range []string{"accepted", "duplicate", "ignored", "refused", "malformed", "failed"} {
 		metrics.Delivered("push", result)
 	}
-	metrics.Decisions.WithLabelValues("passed").Inc()
-	metrics.Reruns.WithLabelValues("done").Inc()
-	metrics.CircuitsOpened.WithLabelValues("limit").Inc()
+	metrics.Decided("passed")
+	metrics.Reran("done")
+	metrics.CircuitOpened(true)
 	metrics.Asked("GET /app", http.StatusOK, time.Second)
 	answer := httptest.NewRecorder()
 	metrics.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))

@@ -277,7 +277,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	}
 	o.Places.Web = cmp.Or(o.Places.Web, siteOfAPI(o.GitHub.BaseURL).webURL)
 	config := daemon.Config{
-		Store: s.store, Host: daemon.FleetHost{Fleet: s.fleet}, Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now,
+		Store: s.store, Host: daemon.HostOf(s.fleet), Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now,
 		Resync: o.Resync, Places: o.Places,
 	}
 	if o.Server != "" {
@@ -288,7 +288,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	}
 	s.daemon = daemon.New(config)
 	claims.Store(s.daemon)
-	accept := daemon.ListenerOptions{Metrics: metrics}
+	accept := daemon.ListenerOptions{Metrics: metrics, Log: o.Log}
 	if s.webhookListener, err = listenLimited(ctx, o.Bind, "--listen", o.Listen, accept); err != nil {
 		return nil, err
 	}
@@ -300,17 +300,17 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		daemon.WebhookPath,
 		&daemon.Intake{Secrets: o.Secrets, Receive: s.daemon.Receive, Metrics: metrics, Log: o.Log, Now: o.Now},
 	)
-	s.webhookServer = daemon.NewServer(hooks, metrics)
+	s.webhookServer = daemon.NewServer(hooks, metrics, o.Log)
 	board := &dashboard.Board{
 		Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: metrics.Answered, Waits: s.daemon.Waits, Version: buildVersion(),
 		BegunAnew: s.store.Damaged != "",
 	}
 	office := daemon.Admin{
 		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Waits: s.daemon.Waits, Queue: s.daemon.Queue,
-		Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now,
+		Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log,
 		Refused: s.webhookListener.Failed, Hosts: o.AdminHosts, Started: o.Now(),
 	}
-	s.adminServer = daemon.NewServer(office.Handler(), metrics)
+	s.adminServer = daemon.NewServer(office.Handler(), metrics, o.Log)
 	return s, nil
 }
 

@@ -103,7 +103,7 @@ func inBubbleOver(
 		t.Fatal(err)
 	}
 	d := daemon.New(daemon.Config{
-		Store: over(table), Host: daemon.FleetHost{Fleet: fleet}, Metrics: metrics, Feed: dashboard.NewFeed(), Log: log, Now: time.Now, Resync: 5 * time.Minute,
+		Store: over(table), Host: daemon.HostOf(fleet), Metrics: metrics, Feed: dashboard.NewFeed(), Log: log, Now: time.Now, Resync: 5 * time.Minute,
 		Jitter: func(most time.Duration) time.Duration { return most },
 	})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -7,6 +7,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -33,8 +34,9 @@ type Admin struct {
 	Wrote    func() error // the error of the last write to the table; nil: not known
 	Draining func() bool
 	Now      func() time.Time
-	Refused  func() bool // whether webhooks' connections cannot be accepted; nil: not known
-	Hosts    []string    // names by which it may be asked, besides localhost and addresses
+	Log      *slog.Logger // nil: nothing is logged
+	Refused  func() bool  // whether webhooks' connections cannot be accepted; nil: not known
+	Hosts    []string     // names by which it may be asked, besides localhost and addresses
 	Started  time.Time
 
 	Queue func(context.Context) (store.Health, error) // its Oldest and Held, for readiness
@@ -44,11 +46,12 @@ type Admin struct {
 
 // Handler serves. Callers that can reach the listener see titles and reviewers' words of every repository.
 func (a Admin) Handler() http.Handler {
+	a.Log = orDiscard(a.Log)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", a.serveHealthz)
 	mux.HandleFunc("/readyz", a.serveReadyz)
 	mux.Handle("/metrics", a.Metrics.Handler())
-	dashboard.API{Store: a.Store, Now: a.Now, Log: a.Metrics.Log, Waits: a.Waits}.Routes(mux)
+	dashboard.API{Store: a.Store, Now: a.Now, Log: a.Log, Waits: a.Waits}.Routes(mux)
 	mux.Handle("/", a.Board)
 	return guardAdmin(mux, a.Hosts)
 }
@@ -118,7 +121,8 @@ func (a Admin) serveReadyz(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	now := a.Now()
 	h, err := a.Queue(ctx)
-	answer := readyAnswer{true, []readyCheck{a.checkDatabase(ctx, err), a.checkGitHub(now), a.checkQueue(h, err, now), a.checkServing()}}
+	checks := []readyCheck{a.checkDatabase(ctx, err), a.checkGitHub(now), a.checkQueue(h, err, now), a.checkServing()}
+	answer := readyAnswer{Ready: true, Checks: checks}
 	status := http.StatusOK
 	excluded := r.URL.Query()["exclude"]
 	for _, c := range answer.Checks {
@@ -130,21 +134,22 @@ func (a Admin) serveReadyz(w http.ResponseWriter, r *http.Request) {
 }
 
 // checkDatabase asks whether the table is read and written. A prune of nothing takes the way of every write.
-func (a Admin) checkDatabase(ctx context.Context, err error) readyCheck {
-	says := "it cannot be read"
-	if err == nil {
-		says = "it cannot be written"
-		_, err = a.Store.Prune(ctx, time.Unix(0, 0), 1)
+func (a Admin) checkDatabase(ctx context.Context, read error) readyCheck {
+	c := readyCheck{Name: "database", OK: true, Says: "reads and writes work"}
+	fail := func(says string, err error) readyCheck {
+		a.Log.WarnContext(ctx, "not ready: "+says, "err", err)
+		return readyCheck{Name: c.Name, Says: says} // the error may name files: the log says more
 	}
-	if err == nil { // on a full disk a write of nothing still works
-		says = "the last write failed"
-		err = valueOf(a.Wrote)
+	if read != nil {
+		return fail("it cannot be read", read)
 	}
-	if err == nil {
-		return readyCheck{Name: "database", OK: true, Says: "reads and writes work"}
+	if _, err := a.Store.Prune(ctx, time.Unix(0, 0), 1); err != nil {
+		return fail("it cannot be written", err)
 	}
-	a.Metrics.Log.WarnContext(ctx, "not ready: "+says, "err", err)
-	return readyCheck{Name: "database", Says: says} // the error may name files: the log says more
+	if err := valueOf(a.Wrote); err != nil { // on a full disk a write of nothing still works
+		return fail("the last write failed", err)
+	}
+	return c
 }
 
 // checkGitHub asks whether GitHub answers. A quiet daemon asks nothing: GitHub is silent only if it was asked. A limit is an answer.

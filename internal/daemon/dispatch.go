@@ -5,7 +5,9 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +26,9 @@ const (
 	clockSetBack    = time.Minute          // a clock that goes back by more has everything looked over: due times lie in its future
 )
 
+// errStopped ends looks that are under way when the daemon stops.
+var errStopped = errors.New("the daemon is stopping")
+
 // Run works until ctx ends, and then drains: looks under way are given [Config.Drain] to end, nothing new is begun, and
 // keys that are left over stay in the table. It returns the error of the table if that cannot be used at all.
 func (d *Daemon) Run(ctx context.Context) error {
@@ -31,29 +36,40 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil { // a stop that comes this early is one like any other
 		return fmt.Errorf("begin: %w", err)
 	}
-	working, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
+	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
 	var workers sync.WaitGroup
+	free := make(chan struct{}, d.Workers)
+	for range d.Workers {
+		free <- struct{}{}
+	}
 	renewing, renewed := context.WithCancel(working)
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renewLeases(renewing) })
 	moreIsDue, lastWork := false, time.Time{} // the last claim found work for all free workers; when one found any
 	for ctx.Err() == nil {
-		n := d.Workers - UnderWay(d)
-		if n == 0 { // the end of each look wakes us
-			d.awaitDue(ctx, d.Now().Add(ownTableTrust))
+		n := 1
+		select {
+		case <-ctx.Done():
 			continue
+		case <-free:
 		}
-		if n == 1 && moreIsDue { // a claim is a commit: where much is due, a few workers share one
+		if len(free) == 0 && moreIsDue { // a claim is a commit: where much is due, a few workers share one
 			restFor(ctx, shortPause)
-			n = d.Workers - UnderWay(d)
+		}
+		for len(free) > 0 {
+			<-free
+			n++
 		}
 		began, now := time.Now(), d.Now()
 		works, next, pause := d.claimDue(ctx, n, now)
 		took := time.Since(began)
+		for range n - len(works) {
+			free <- struct{}{}
+		}
 		for _, w := range works {
 			workers.Go(func() {
-				defer d.wakeDispatcher()
+				defer func() { free <- struct{}{}; d.wakeDispatcher() }()
 				d.workOn(working, w, now.Add(d.Lease))
 			})
 		}
@@ -72,28 +88,39 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 	}
 	d.Stop()
-	defer time.AfterFunc(d.Drain, stop).Stop() // the time to retire counts
-	d.retireClaims(context.WithoutCancel(ctx))
-	workers.Wait()
+	timer := time.NewTimer(d.Drain) // the time to retire counts
+	defer timer.Stop()
+	retireFrom(working, d.Store, d.Log)
+	ended := make(chan struct{})
+	go func() { workers.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-timer.C:
+		stop(errStopped)
+		<-ended
+	}
 	renewed()
 	renewer.Wait()
 	return nil
 }
 
-// retireClaims says to those who share the table that this process claims no more.
-func (d *Daemon) retireClaims(ctx context.Context) {
+// retireFrom says to those who share the table that this process claims no more.
+func retireFrom(ctx context.Context, table store.Store, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, completeTimeout)
 	defer cancel()
-	if err := d.Store.Retire(ctx); err != nil {
-		d.Log.Warn("other coordinators learn late that this one stops", "err", err)
+	if err := table.Retire(ctx); err != nil {
+		log.Warn("other coordinators learn late that this one stops", "err", err)
 	}
 }
 
 // restFor waits by the machine's time. Only what is due goes by [Config.Now]: who moves that clock may wait for us.
 func restFor(ctx context.Context, rest time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, rest)
-	defer cancel()
-	<-ctx.Done()
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
 }
 
 // awaitDue waits until something may have become due, at a moment at the latest.
@@ -107,8 +134,8 @@ func (d *Daemon) awaitDue(ctx context.Context, next time.Time) {
 	}
 }
 
-// longestTrust is the longest wait of the dispatcher between two reads of the table: where other processes write to
-// it, it reads the more often the less time has passed since it found something.
+// longestTrust is the longest wait of the dispatcher between two reads of the table: where other processes write to it, it reads the
+// more often the less time has passed since it found something.
 func (c *Config) longestTrust(lastWork time.Time) time.Duration {
 	if c.Poll == 0 {
 		return ownTableTrust
@@ -116,8 +143,8 @@ func (c *Config) longestTrust(lastWork time.Time) time.Duration {
 	return min(max(c.Now().Sub(lastWork)/4, leastTrust), c.Poll)
 }
 
-// claimDue leases up to n keys that are due now, which is the one reading of the clock that counts for a claim. If
-// there are fewer it says when there will be more, or after which pause to ask again.
+// claimDue leases up to n keys that are due now, which is the one reading of the clock that counts for a claim. If there
+// are fewer it says when there will be more, or after which pause to ask again.
 func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []store.Work, next time.Time, pause time.Duration) {
 	d.noticeClockSetBack(ctx, now)
 	d.watchBacklog(ctx, now)
@@ -170,8 +197,8 @@ func (d *Daemon) noticeClockSetBack(ctx context.Context, now time.Time) {
 	}
 }
 
-// watchBacklog shows, once a minute, how long what no event asks for has been due: the resync's own tasks, and what
-// they found. Once an hour it says so, whatever holds it back, but for suspensions, which are told by themselves.
+// watchBacklog shows, once a minute, how long what no event asks for has been due: the resync's own tasks, and what they found. Once
+// an hour it says so, whatever holds it back, but for suspensions, which are told by themselves.
 func (d *Daemon) watchBacklog(ctx context.Context, now time.Time) {
 	if now.Sub(d.backlogSeen).Abs() < backlogLate {
 		return
@@ -182,7 +209,7 @@ func (d *Daemon) watchBacklog(ctx context.Context, now time.Time) {
 		oldest = now
 	}
 	late := now.Sub(oldest)
-	d.Metrics.backlogAge.Set(secondsOf(late))
+	d.Metrics.backlogAge.Store(int64(late))
 	if late < backlogLate || now.Sub(d.backlogTold).Abs() < backlogPause {
 		return
 	}
@@ -200,15 +227,17 @@ func (d *Daemon) watchBacklog(ctx context.Context, now time.Time) {
 
 // renewLeases prolongs the leases of all looks under way.
 func (d *Daemon) renewLeases(ctx context.Context) {
-	for ctx.Err() == nil {
+	for {
 		ring, stop := d.Alarm(d.Now().Add(d.Lease / 3))
 		select {
 		case <-ctx.Done():
+			stop()
+			return
 		case <-ring:
+			stop()
 		}
-		stop()
 		leases := d.work.leases()
-		if len(leases) == 0 || ctx.Err() != nil {
+		if len(leases) == 0 {
 			continue
 		}
 		until := d.Now().Add(d.Lease)

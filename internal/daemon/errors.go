@@ -22,58 +22,66 @@ var (
 // errTable is in the chain of an error of our own database, which says nothing of GitHub.
 var errTable = errors.New("our own database failed")
 
-// An errorClass is what kind of failure an error of a look is: what its consequence is, and what people are told, with the metric's
-// label. Apart from classes, limits have a method RetryAt() time.Time, and passing faults a method Temporary() bool that returns true.
-type errorClass struct{ label, says, remedy string }
+// An errorClass is what kind of failure an error of a look is: what its consequence is, and what people are told. Apart
+// from classes, limits have a method RetryAt() time.Time, and passing faults a method Temporary() bool that returns
+// true.
+type errorClass uint8
 
-// The classes of errors. "GitHub cannot be reached" stands in one of them alone.
-var (
-	classOther = &errorClass{
-		"other", "it failed", "read the error; if it is a mistake of the coordinator's, report it",
-	}
-	classMoved        = &errorClass{"moved", "it changed while it was read", "nothing: it is read again at once"}
-	classNotInstalled = &errorClass{
-		"not_installed", "the App is not installed there", "install it again if that was not meant",
-	}
-	classSuspended = &errorClass{
-		"suspended", "the installation is suspended", "whoever suspended it ends that in the installation's settings on GitHub",
-	}
-	classUnauthorized = &errorClass{ // and a new token did not help
-		"unauthorized", "GitHub does not take the App's key, or the token", "renew it, and see that this machine's clock is right",
-	}
-	classGone = &errorClass{
-		"gone", "it is not there, or we may not see it", "if it should be seen, add its repository in the installation's settings",
-	}
-	classForbidden = &errorClass{
-		"forbidden", "GitHub refuses it", "accept the App's new permissions in the installation's settings, or give the token the one that the error names; " +
-			"if it names none, look at the organisation's allowed addresses and single sign-on",
-	}
-	classLimited     = &errorClass{"limited", "GitHub's rate limit is reached", "nothing: it goes on when the limit ends"}
-	classUnreachable = &errorClass{ // or GitHub was out of order itself
-		"unreachable", "GitHub cannot be reached", "nothing while GitHub is down; else look at this machine's network, name service and proxy",
-	}
-	classBroken = &errorClass{
-		"broken_answer", "what answered is not GitHub's API, or its answer is broken",
-		"if it stays so, look whether a proxy answers in GitHub's place, and at GITHUB_API_URL",
-	}
-	classDatabase = &errorClass{
-		"database", "our own database failed", "look at its disk and folder: is it full, or not writable?",
-	}
-	classCut = &errorClass{"cut_off", "it was not finished in time", "nothing: it is begun anew"}
-
-	errorClasses = []*errorClass{
-		classOther, classMoved, classNotInstalled, classSuspended, classUnauthorized, classGone,
-		classForbidden, classLimited, classUnreachable, classBroken, classDatabase, classCut,
-	}
+const (
+	classOther        errorClass = 1 + iota
+	classMoved                   // it changed while it was read
+	classNotInstalled            // the App is not installed there
+	classSuspended               // the installation is suspended
+	classUnauthorized            // GitHub does not take our credentials, and a new token did not help
+	classGone                    // the pull request, the repository or the commit is not there, or we may not see it
+	classForbidden               // a permission is missing
+	classLimited                 // GitHub takes no more requests for a while
+	classUnreachable             // GitHub gave no answer, or was out of order itself
+	classBroken                  // what answered did not answer as GitHub does
+	classDatabase                // it is our own table that failed
+	classCut                     // we ended it ourselves: the daemon stops, or its time is up
 )
 
+// classTexts are what people are told of each class: what is so, and what to do. "GitHub cannot be reached" stands in
+// one of them alone. The label is the metric's.
+var classTexts = map[errorClass]struct{ label, says, remedy string }{
+	classOther: {"other", "it failed", "read the error; if it is a mistake of the coordinator's, report it"},
+	classMoved: {"moved", "it changed while it was read", "nothing: it is read again at once"},
+	classNotInstalled: {
+		"not_installed", "the App is not installed there", "install it again if that was not meant",
+	},
+	classSuspended: {
+		"suspended", "the installation is suspended", "whoever suspended it ends that in the installation's settings on GitHub",
+	},
+	classUnauthorized: {
+		"unauthorized", "GitHub does not take the App's key, or the token", "renew it, and see that this machine's clock is right",
+	},
+	classGone: {
+		"gone", "it is not there, or we may not see it", "if it should be seen, add its repository in the installation's settings",
+	},
+	classForbidden: {
+		"forbidden", "GitHub refuses it", "accept the App's new permissions in the installation's settings, or give the token the one that the error names; " +
+			"if it names none, look at the organisation's allowed addresses and single sign-on",
+	},
+	classLimited: {"limited", "GitHub's rate limit is reached", "nothing: it goes on when the limit ends"},
+	classUnreachable: {
+		"unreachable", "GitHub cannot be reached", "nothing while GitHub is down; else look at this machine's network, name service and proxy",
+	},
+	classBroken: {
+		"broken_answer", "what answered is not GitHub's API, or its answer is broken",
+		"if it stays so, look whether a proxy answers in GitHub's place, and at GITHUB_API_URL",
+	},
+	classDatabase: {"database", "our own database failed", "look at its disk and folder: is it full, or not writable?"},
+	classCut:      {"cut_off", "it was not finished in time", "nothing: it is begun anew"},
+}
+
 // classOf returns the class of an error.
-func classOf(err error) *errorClass {
-	_, isLimited := retryAt(err)
-	_, isUnpublishable := errors.AsType[*github.UnpublishableError](err)
-	api, isAPI := errors.AsType[*client.APIError](err)
+func classOf(err error) errorClass {
+	var unpublishable *github.UnpublishableError
+	var api *client.APIError
+	_, limited := retryAt(err)
 	switch {
-	case isLimited:
+	case limited:
 		return classLimited
 	case errors.Is(err, client.ErrAppUnknown):
 		return classUnauthorized
@@ -85,8 +93,9 @@ func classOf(err error) *errorClass {
 		return classSuspended
 	case client.IsUnauthorized(err):
 		return classUnauthorized
-	case isUnpublishable, client.IsNotFound(err), client.IsGone(err),
-		isAPI && api.Status == http.StatusMovedPermanently: // it has another name now, and another key
+	case errors.As(err, &unpublishable), client.IsNotFound(err), client.IsGone(err):
+		return classGone
+	case errors.As(err, &api) && api.Status == http.StatusMovedPermanently: // it has another name now, and another key
 		return classGone
 	case client.IsForbidden(err):
 		return classForbidden
@@ -104,8 +113,8 @@ func classOf(err error) *errorClass {
 
 // sayFailure says what a failure is, what to do, and what the error was: for whoever sees the work that failed.
 func sayFailure(err error) string {
-	class := classOf(err)
-	return fmt.Sprintf("%s. What to do: %s. %s", class.says, class.remedy, err)
+	text := classTexts[classOf(err)]
+	return fmt.Sprintf("%s. What to do: %s. %s", text.says, text.remedy, err)
 }
 
 // retryAt returns when a limit of GitHub's ends, if err is one.

@@ -61,8 +61,8 @@ func mergeFailed(kept []failedDelivery, listed []client.FailedDelivery, now time
 	})
 }
 
-// ignoredDeliveries are those that came since the last resync and asked for nothing: the table never knows them. It
-// may be used by several goroutines.
+// ignoredDeliveries are those that came since the last resync and asked for nothing: the table never knows them. It may be used by
+// several goroutines.
 type ignoredDeliveries struct {
 	mu  sync.Mutex
 	ids map[string]bool

@@ -24,7 +24,7 @@ const (
 func (t task) outcomeOfError(ctx context.Context, err error) workResult {
 	d, w := t.d, t.Work
 	if ctx.Err() != nil { // we are stopping, or the lease is lost: that is no failure
-		return heldResult(w, w.Due, resultDeferred)
+		return deferredResult(w, resultDeferred)
 	}
 	var mistake interface{ Stack() string }
 	if errors.As(err, &mistake) {
@@ -42,23 +42,23 @@ func (t task) outcomeOfError(ctx context.Context, err error) workResult {
 	switch {
 	case limited:
 		d.tenants.holdLimited(w.Tenant, laterTime(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
-		return heldResult(w, w.Due, resultLimited)
+		return deferredResult(w, resultLimited)
 	case w.Key == workkey.App && class != classUnauthorized: // the host itself is never gone
 	case class == classNotInstalled:
 		return d.forgetTenant(ctx, w, err)
 	case class == classSuspended:
-		d.Metrics.Failures.WithLabelValues(class.label).Inc()
+		d.Metrics.countFailure(class)
 		hold := longestDenial // its return is announced, and looked for
 		if d.Poll > 0 {       // perhaps by another process
 			hold = d.Resync + d.Resync/2
 		}
 		d.tenants.holdSuspended(w.Tenant, d.Now().Add(hold))
-		d.Log.Warn(class.says, oplog.Installation(w.Tenant), "remedy", class.remedy)
-		return heldResult(w, w.Due, resultDeferred)
+		d.Log.Warn(classTexts[class].says, oplog.Installation(w.Tenant), "remedy", classTexts[class].remedy)
+		return deferredResult(w, resultDeferred)
 	case class == classUnauthorized:
-		d.Metrics.Failures.WithLabelValues(class.label).Inc()
+		d.Metrics.countFailure(class)
 		d.tenants.noteTrouble(w.Tenant, class, err)
-		return heldResult(w, w.Due, resultFailed)
+		return deferredResult(w, resultFailed)
 	case class == classGone:
 		d.Log.Info("it is not on GitHub any more, or we may not see it", oplog.Subject(w.Key), "err", err)
 		r, failed := t.goneWithin(ctx)
@@ -71,14 +71,14 @@ func (t task) outcomeOfError(ctx context.Context, err error) workResult {
 	case class != classDatabase && isTemporary(err):
 		nextTry = d.tenants.noteTrouble(w.Tenant, class, err)
 	}
-	d.Metrics.Failures.WithLabelValues(class.label).Inc()
+	d.Metrics.countFailure(class)
 	d.Log.Warn(taskTexts[w.Kind].failed, oplog.Subject(w.Key),
-		"attempt", w.Attempts+1, "because", class.says, "remedy", class.remedy, "err", err)
+		"attempt", w.Attempts+1, "because", classTexts[class].says, "remedy", classTexts[class].remedy, "err", err)
 	return d.retryLater(w, err, nextTry)
 }
 
-// goneWithin returns the end of a key that is gone. A repository's pull requests may be gone with it, or have another
-// name; of a pull request that only seems so the next resync's whole list shows it.
+// goneWithin returns the end of a key that is gone. A repository's pull requests may be gone with it, or have another name; of a pull
+// request that only seems so the next resync's whole list shows it.
 func (t task) goneWithin(ctx context.Context) (workResult, error) {
 	r := goneResult()
 	if t.Kind == workkey.KindPull {
@@ -114,7 +114,7 @@ func failedResult(w store.Work, err error, wake time.Time) workResult {
 // forgetTenant forgets a tenant that the host does not know any more.
 func (d *Daemon) forgetTenant(ctx context.Context, w store.Work, err error) workResult {
 	if client.MayWrite(ctx) != nil { // another process may work for it, and know better
-		return heldResult(w, w.Due, resultDeferred)
+		return deferredResult(w, resultDeferred)
 	}
 	d.Log.Info("an installation is gone, and with it all its work", oplog.Installation(w.Tenant), "err", err)
 	if err := d.Store.Drop(ctx, w.Tenant); err != nil {

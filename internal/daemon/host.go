@@ -25,8 +25,8 @@ type Host interface {
 	Leave(tenant int64)
 	// Installations are all there are; nil, nil of a personal token.
 	Installations(ctx context.Context) ([]client.Installation, error)
-	// Deliveries returns deliveries since a moment of which GitHub knows no success, each once; nil, nil of a
-	// personal token.
+	// Deliveries returns deliveries since a moment of which GitHub knows no success, each once; nil, nil of a personal
+	// token.
 	Deliveries(ctx context.Context, since time.Time) ([]client.FailedDelivery, error)
 	// Redeliver asks for a delivery again, by the ID of its newest attempt.
 	Redeliver(ctx context.Context, delivery int64) error
@@ -50,8 +50,8 @@ type TenantForge interface {
 	PullsOf(ctx context.Context, owner, repo, sha string) ([]quorum.PR, error)
 	// Repositories are those that the tenant lets us see, as owner/name; nil, nil of a personal token.
 	Repositories(ctx context.Context) ([]string, error)
-	// Changed returns the repository's policy and those of its open pull requests that were changed at or after
-	// since; a zero since asks for all. A repository that has no policy returns none.
+	// Changed returns the repository's policy and those of its open pull requests that were changed at or after since;
+	// a zero since asks for all. A repository that has no policy returns none.
 	Changed(ctx context.Context, owner, repo string, since time.Time) (github.RecentChanges, error)
 	// Ready is when the tenant's budget allows that many looks of an urgency side by side; zero if it does at once.
 	Ready(looks int, u client.Urgency) time.Time
@@ -59,11 +59,14 @@ type TenantForge interface {
 	Hour() int
 }
 
-// A FleetHost is the host that a fleet reaches.
-type FleetHost struct{ *github.Fleet }
+// HostOf is the host that a fleet reaches.
+func HostOf(f *github.Fleet) Host { return fleetHost{f} }
+
+// fleetHost returns a fleet's forges as the daemon calls them.
+type fleetHost struct{ *github.Fleet }
 
 // Enter implements [Host].
-func (h FleetHost) Enter(tenant int64) (TenantForge, error) {
+func (h fleetHost) Enter(tenant int64) (TenantForge, error) {
 	forge, err := h.ForgeOf(tenant)
 	if err != nil {
 		return nil, err

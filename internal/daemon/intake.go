@@ -6,6 +6,7 @@ package daemon
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -65,7 +66,7 @@ type Intake struct {
 	Secrets []string // see [ParseSecrets]; without one, nothing is accepted
 	Receive func(ctx context.Context, d Received) (result string, err error)
 	Metrics *Metrics
-	Log     *slog.Logger
+	Log     *slog.Logger // nil: nothing is logged
 	Now     func() time.Time
 
 	once          sync.Once
@@ -95,42 +96,46 @@ func ParseSecrets(text string) ([]string, error) {
 func (in *Intake) fillDefaults() {
 	in.sharedBytes = semaphore.NewWeighted(maxSharedBytes)
 	in.piecePool.New = func() any { return new([pieceSize]byte) }
+	in.Log = orDiscard(in.Log)
 }
 
 // refusal is an answer that accepts nothing.
 type refusal struct {
 	status int
 	result string // for the metric
-	say    string // for the caller, and the log
+	say    string // for the caller; "": the status says it
+	hint   string
+	err    error // for the log
 }
 
-func (r *refusal) Error() string { return r.say }
+func (r *refusal) Error() string { return cmp.Or(r.say, http.StatusText(r.status)) }
+func (r *refusal) Unwrap() error { return r.err }
 
 // ServeHTTP implements [http.Handler].
 func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	in.once.Do(in.fillDefaults)
-	d, result, err := in.acceptRequest(w, r)
+	event, result, err := in.acceptRequest(w, r)
 	if err == nil {
-		in.Metrics.Delivered(d.Event, result)
+		in.Metrics.Delivered(event, result)
 		dashboard.WriteJSON(w, http.StatusAccepted, map[string]string{"result": result})
 		return
 	}
-	no := &refusal{http.StatusServiceUnavailable, deliveryFailed, "the delivery was not accepted"}
+	no := &refusal{status: http.StatusServiceUnavailable, result: deliveryFailed, say: "the delivery was not accepted"}
 	errors.As(err, &no)
-	in.Metrics.Delivered(d.Event, no.result)
+	in.Metrics.Delivered(event, no.result)
 	if no.status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", http.MethodPost)
 	}
 	if no.status == http.StatusUnauthorized { // no detail: whoever guesses learns nothing
 		w.WriteHeader(no.status)
 	} else {
-		dashboard.WriteJSON(w, no.status, dashboard.ErrorAnswer{Error: no.say})
+		dashboard.WriteJSON(w, no.status, dashboard.ErrorAnswer{Error: no.Error(), Hint: no.hint})
 	}
-	in.logRefusal(r, d, no, err)
+	in.logRefusal(r, no, err)
 }
 
 // logRefusal logs what was not accepted: what anybody can cause at most once a minute, with how often it was.
-func (in *Intake) logRefusal(r *http.Request, d Received, no *refusal, err error) {
+func (in *Intake) logRefusal(r *http.Request, no *refusal, err error) {
 	line, level, text := &in.refusedLines, slog.LevelWarn, "webhook requests were refused"
 	switch {
 	case errors.Is(err, ErrDraining):
@@ -139,66 +144,80 @@ func (in *Intake) logRefusal(r *http.Request, d Received, no *refusal, err error
 		line, level, text = &in.failedLines, slog.LevelError, "webhook deliveries were not accepted: the resync asks GitHub for them again"
 	}
 	if n, say := line.countLine(in.Now()); say {
-		facts := []any{"count", n, "status", no.status, "err", err, "from", r.RemoteAddr}
-		if d.ID != "" {
-			facts = append(facts, "delivery", d.ID, "event", d.Event)
-		}
-		in.Log.Log(r.Context(), level, text, facts...)
+		in.Log.LogAttrs(r.Context(), level, text, slog.Int("count", n), slog.Int("status", no.status),
+			slog.String("err", quoteBounded(err.Error())), slog.String("from", r.RemoteAddr), deliveryOf(r, no))
 	}
 }
 
-// acceptRequest accepts a delivery, or says why not. The delivery is named only if the signature was right: otherwise its headers are
-// anybody's words.
-func (in *Intake) acceptRequest(w http.ResponseWriter, r *http.Request) (d Received, result string, err error) {
+// deliveryOf returns the fields delivery and event of a request that was signed; of another they are anybody's words.
+func deliveryOf(r *http.Request, no *refusal) slog.Attr {
+	id, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
+	isSigned := no.result == deliveryFailed || no.result == deliveryMalformed
+	if !isSigned || !isPlausibleName(id) || !isPlausibleName(event) {
+		return slog.Attr{}
+	}
+	return slog.Group("", slog.String("delivery", id), slog.String("event", event))
+}
+
+// acceptRequest accepts a delivery, or says why not. The event is named only if the signature was right.
+func (in *Intake) acceptRequest(w http.ResponseWriter, r *http.Request) (event, result string, err error) {
 	if err := checkHeaders(r); err != nil {
-		return d, "", err
+		return "", "", err
 	}
 	body := &pooledBody{in: in, patience: sharedTimeout}
 	defer body.releasePieces()
 	if err := body.readSigned(r.Context(), http.MaxBytesReader(w, r.Body, webhook.MaxPayload), r.Header.Get(signatureHeader)); err != nil {
-		return d, "", err
+		return "", "", err
 	}
-	d = Received{ID: r.Header.Get("X-GitHub-Delivery"), Event: r.Header.Get("X-GitHub-Event"), Payload: body.joinPieces(), At: in.Now()}
-	if err := d.checkNames(r.Header.Get("Content-Type")); err != nil {
-		return d, "", err
+	d, err := in.readDelivery(r)
+	if err != nil {
+		return d.Event, "", err
 	}
-	result, err = in.receiveDelivery(r.Context(), d)
-	return d, result, err
+	d.Payload = body.bytes()
+	return in.receiveDelivery(r.Context(), d)
 }
 
 // checkHeaders refuses what needs no reading.
 func checkHeaders(r *http.Request) error {
+	refuse := func(status int, say, hint string) error {
+		return &refusal{status: status, result: deliveryRefused, say: say, hint: hint}
+	}
 	signatures := r.Header.Values(signatureHeader)
 	switch {
 	case r.URL.Path != WebhookPath:
-		return &refusal{http.StatusNotFound, deliveryRefused, "there is nothing here: webhooks are sent to " + WebhookPath}
+		return refuse(http.StatusNotFound, "there is nothing here", "webhooks are sent to "+WebhookPath)
 	case r.Method != http.MethodPost:
-		return &refusal{http.StatusMethodNotAllowed, deliveryRefused, "a webhook is sent with POST"}
+		return refuse(http.StatusMethodNotAllowed, "a webhook is sent with POST", "")
 	case r.ContentLength > webhook.MaxPayload:
-		return &refusal{http.StatusRequestEntityTooLarge, deliveryRefused, "the body is larger than 25 MB"}
+		return refuse(http.StatusRequestEntityTooLarge, "the body is larger than 25 MB", "")
 	case len(signatures) != 1 || !strings.HasPrefix(signatures[0], signaturePrefix) || len(signatures[0]) != signatureSize:
-		return &refusal{http.StatusUnauthorized, deliveryRefused, "there is no signature " + signatureHeader}
+		return refuse(http.StatusUnauthorized, "there is no signature "+signatureHeader, "")
 	}
 	return nil
 }
 
-// checkNames refuses headers of a request that is signed. GitHub does not sign headers: they decide nothing but names.
-func (d Received) checkNames(contentType string) error {
-	kind, _, err := mime.ParseMediaType(contentType)
+// readDelivery reads the headers of a request that is signed. GitHub does not sign headers: they decide nothing but
+// names.
+func (in *Intake) readDelivery(r *http.Request) (Received, error) {
+	d := Received{ID: r.Header.Get("X-GitHub-Delivery"), Event: r.Header.Get("X-GitHub-Event"), At: in.Now()}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case err != nil || kind != jsonType:
-		return &refusal{http.StatusUnsupportedMediaType, deliveryMalformed, "the body is of another type: set the webhook's content type to " + jsonType}
+		return d, &refusal{
+			status: http.StatusUnsupportedMediaType, result: deliveryMalformed, say: "the body is not " + jsonType,
+			hint: "set the webhook's content type to " + jsonType,
+		}
 	case !isPlausibleName(d.Event):
-		return &refusal{http.StatusBadRequest, deliveryMalformed, "X-GitHub-Event names no event"}
+		return d, &refusal{status: http.StatusBadRequest, result: deliveryMalformed, say: "X-GitHub-Event names no event"}
 	case !isPlausibleName(d.ID):
-		return &refusal{http.StatusBadRequest, deliveryMalformed, "X-GitHub-Delivery names no delivery"}
+		return d, &refusal{status: http.StatusBadRequest, result: deliveryMalformed, say: "X-GitHub-Delivery names no delivery"}
 	}
-	return nil
+	return d, nil
 }
 
 // receiveDelivery hands a delivery on. It came whole and is signed: that its sender hangs up now is no reason to lose
 // it.
-func (in *Intake) receiveDelivery(ctx context.Context, d Received) (result string, err error) {
+func (in *Intake) receiveDelivery(ctx context.Context, d Received) (event, result string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptTimeout)
 	defer cancel()
 	began := in.Now()
@@ -206,11 +225,13 @@ func (in *Intake) receiveDelivery(ctx context.Context, d Received) (result strin
 	in.Metrics.accepts.Observe(secondsOf(in.Now().Sub(began)))
 	switch {
 	case errors.Is(err, ErrMalformed):
-		return "", &refusal{http.StatusBadRequest, deliveryMalformed, "the payload is not what GitHub sends for this event"}
+		return d.Event, "", &refusal{
+			status: http.StatusBadRequest, result: deliveryMalformed, say: "the payload is not what GitHub sends for this event", err: err,
+		}
 	case err != nil:
-		return "", fmt.Errorf("receive delivery %s: %w", d.ID, err)
+		return d.Event, "", fmt.Errorf("receive delivery %s: %w", d.ID, err)
 	}
-	return result, nil
+	return d.Event, result, nil
 }
 
 // A pooledBody is read in pieces that are used again: a large one that is announced and does not come costs one piece.
@@ -237,15 +258,15 @@ func (b *pooledBody) readSigned(ctx context.Context, from io.Reader, signature s
 		case errors.Is(err, io.EOF) && b.isSigned(signature):
 			return nil
 		case errors.Is(err, io.EOF):
-			return &refusal{http.StatusUnauthorized, deliveryRefused, "the signature is wrong"}
+			return &refusal{status: http.StatusUnauthorized, result: deliveryRefused, say: "the signature is wrong"}
 		case err != nil:
 			return refusalOfRead(err)
 		}
 	}
 }
 
-// isSigned compares a signature, which GitHub writes in lower case, with that of each secret: its time does not tell
-// which one was right. A secret that was left empty must not let everybody in.
+// isSigned compares a signature, which GitHub writes in lower case, with that of each secret: its time does not tell which one was
+// right. A secret that was left empty must not let everybody in.
 func (b *pooledBody) isSigned(signature string) bool {
 	right := 0
 	for _, secret := range b.in.Secrets {
@@ -266,7 +287,7 @@ func (b *pooledBody) addPiece(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, b.patience)
 		defer cancel()
 		if b.in.sharedBytes.Acquire(ctx, pieceSize) != nil {
-			return &refusal{http.StatusServiceUnavailable, deliveryFailed, "too many large bodies come at once"}
+			return &refusal{status: http.StatusServiceUnavailable, result: deliveryFailed, say: "too many large bodies come at once"}
 		}
 		b.patience -= time.Since(began)
 	}
@@ -275,8 +296,8 @@ func (b *pooledBody) addPiece(ctx context.Context) error {
 	return nil
 }
 
-// joinPieces returns what was read, which is valid until release. Only what is signed is ever copied into one piece.
-func (b *pooledBody) joinPieces() []byte {
+// bytes are valid until release. Only what is signed is ever copied into one piece.
+func (b *pooledBody) bytes() []byte {
 	if len(b.pieces) == 1 {
 		return b.pieces[0][:b.size]
 	}
@@ -301,13 +322,15 @@ func (b *pooledBody) releasePieces() {
 
 // refusalOfRead says why a body did not come whole.
 func refusalOfRead(err error) error {
-	if _, isTooLarge := errors.AsType[*http.MaxBytesError](err); isTooLarge {
-		return &refusal{http.StatusRequestEntityTooLarge, deliveryRefused, "the body is larger than 25 MB"}
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return &refusal{status: http.StatusRequestEntityTooLarge, result: deliveryRefused, say: "the body is larger than 25 MB", err: err}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &refusal{status: http.StatusRequestTimeout, result: deliveryRefused, say: "the body did not come in time", err: err}
+	default:
+		return &refusal{status: http.StatusBadRequest, result: deliveryRefused, say: "the body did not come whole", err: err}
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return &refusal{http.StatusRequestTimeout, deliveryRefused, "the body did not come in time"}
-	}
-	return &refusal{http.StatusBadRequest, deliveryRefused, "the body did not come whole"}
 }
 
 // quietLine counts what would flood a log.
@@ -327,4 +350,13 @@ func (q *quietLine) countLine(now time.Time) (n int, say bool) {
 	}
 	n, q.n, q.until = q.n, 0, now.Add(linePause)
 	return n, true
+}
+
+// quoteBounded is an error's text on one line, of bounded length: it may hold what a stranger wrote.
+func quoteBounded(text string) string {
+	const most = 300
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "?")
 }

@@ -146,7 +146,7 @@ func TestADeliveryIsReceivedAndAnswered(t *testing.T) {
 // failure, and is asked for it again.
 func TestWhatIsIgnoredIsAcceptedAndCounted(t *testing.T) {
 	d := newDoor()
-	d.Receive = New(Config{Host: newLand(), Log: slog.New(slog.DiscardHandler)}).Receive // without a table: there is nothing to keep
+	d.Receive = New(Config{Host: newLand()}).Receive // without a table: there is nothing to keep
 	for i, event := range []string{"moon_phase", "ruleset", "pull_request"} {
 		w := d.send(post([]byte(`{"Action":"blessed","Concern":1}`), func(r *http.Request) {
 			r.Header.Set("X-GitHub-Event", event)
@@ -602,7 +602,7 @@ func TestBodiesOfStrangersCostLittleMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := NewServer(d, NewMetrics(MetricsOptions{}))
+	server := NewServer(d, nil, nil)
 	server.ReadTimeout = time.Hour
 	go server.Serve(l)
 	defer server.Close()

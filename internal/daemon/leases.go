@@ -67,9 +67,9 @@ func UnderWay(d *Daemon) int {
 	return len(d.work.held)
 }
 
-// begin notes that a key is looked at under a lease that was claimed at a moment and runs out at another, and reports
-// whether no other worker of this process looks at it. A lease can run out under a look whose process lives: its
-// clock was set forward, or the machine slept. Such a look ends before the next one begins.
+// begin notes that a key is looked at under a lease that was claimed at a moment and runs out at another, and reports whether no
+// other worker of this process looks at it. A lease can run out under a look whose process lives: its clock was set forward, or the
+// machine slept. Such a look ends before the next one begins.
 func (t *workTable) begin(l store.Lease, claimed, until time.Time, cancel context.CancelCauseFunc) (alone bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,14 +92,18 @@ func (t *workTable) begin(l store.Lease, claimed, until time.Time, cancel contex
 func (t *workTable) end(l store.Lease) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.held[l] = &leasedWork{Work: t.held[l].Work}
+	if work := t.held[l]; work != nil {
+		*work = leasedWork{Work: work.Work}
+	}
 }
 
 // markObserving notes since when GitHub is asked about a pull request.
 func (t *workTable) markObserving(l store.Lease, since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.held[l].observing = since
+	if work := t.held[l]; work != nil {
+		work.observing = since
+	}
 }
 
 // observing returns the pull requests that are being looked at, and since when by our clock.

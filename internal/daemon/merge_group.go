@@ -1,7 +1,7 @@
 package daemon
 
-// Merge queues: a group's commit is a key of its own, from the event that announces it until the queue has let go of
-// it. Whatever changes a verdict has the groups of the repository looked at again.
+// Merge queues: a group's commit is a key of its own, from the event that announces it until the queue has let go of it.
+// Whatever changes a verdict has the groups of the repository looked at again.
 
 import (
 	"cmp"
@@ -26,16 +26,20 @@ const leftQueueMargin = time.Minute
 // groupSight is kept in the row of a merge group. It spares looks and decides nothing.
 type groupSight struct {
 	Pulls []int  `json:"pulls"`
-	State string `json:"state"`          // of the check
-	Gone  bool   `json:"gone,omitempty"` // for a look that was asked for meanwhile: a commit of the queue's never comes back
+	State string `json:"state"` // of the check
+	Gone  bool   `json:"gone,omitempty"`
 }
+
+// goneSight is for a look that was asked for while another one found that the group is no more: a commit of the queue's
+// never comes back.
+var goneSight = []byte(`{"gone":true}`)
 
 // reconcileGroup reconciles a merge queue's group.
 func (t task) reconcileGroup(ctx context.Context) (workResult, error) {
 	var was groupSight
 	_ = json.Unmarshal(t.Sight, &was)
 	gone := goneResult()
-	gone.outcome.Sight = sightText(groupSight{Gone: true})
+	gone.outcome.Sight = goneSight
 	if was.Gone || slices.Contains(t.Touches, groupGone) {
 		return gone, nil
 	}

@@ -81,12 +81,13 @@ type MetricsOptions struct {
 	Health  func(context.Context) (store.Health, error) // how the table stands
 	// Heard counts the answers of reviewers that are kept, by preset
 	Heard     func(context.Context) (map[string]store.HeardCount, error)
-	BegunAnew bool                           // the database was damaged at the start
-	Circuits  func() int                     // how many circuits are open now
-	Presets   []string                       // that there are
-	Budgets   func() map[int64]client.Budget // the rest of the hour's requests, by installation; zero: GitHub has not said it
-	Now       func() time.Time               // nil: time.Now
-	Log       *slog.Logger                   // nil: nothing is logged
+	BegunAnew bool // the database was damaged at the start
+	// Circuits counts the circuits that are open now
+	Circuits func() int
+	Presets  []string                       // that there are
+	Budgets  func() map[int64]client.Budget // the rest of the hour's requests, by installation; zero: GitHub has not said it
+	Now      func() time.Time               // nil: time.Now
+	Log      *slog.Logger                   // nil: nothing is logged
 }
 
 // Metrics are the daemon's counters, on a registry of their own. They may be used by several goroutines.
@@ -94,24 +95,18 @@ type Metrics struct {
 	MetricsOptions
 	registry *prometheus.Registry
 
-	Decisions, Reruns, Failures, CircuitsOpened *prometheus.CounterVec // by verdict, by outcome, by reason, by cause
-	Lateness                                    prometheus.Observer    // seconds from when a key was due until it was looked at
+	deliveries, decisions, reruns, failures, requests, circuits *prometheus.CounterVec
+	redelivered, healed, panics, acceptErrors                   prometheus.Counter
+	tasks                                                       *prometheus.HistogramVec
+	accepts, lateness, answers                                  prometheus.Observer
 
-	deliveries, requests                      *prometheus.CounterVec
-	redelivered, healed, panics, acceptErrors prometheus.Counter
-	backlogAge                                prometheus.Gauge // how long the oldest of the backlog has been due
-	tasks                                     *prometheus.HistogramVec
-	accepts, answers                          prometheus.Observer
-
+	backlogAge       atomic.Int64              // how long the oldest of the backlog has been due
 	answered, silent atomic.Pointer[time.Time] // see Answered and Unanswered; nil: zero
 }
 
 // NewMetrics makes the counters.
 func NewMetrics(o MetricsOptions) *Metrics {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Now == nil {
+	if o.Log = orDiscard(o.Log); o.Now == nil {
 		o.Now = time.Now
 	}
 	m := &Metrics{MetricsOptions: o, registry: prometheus.NewPedanticRegistry()}
@@ -122,26 +117,23 @@ func NewMetrics(o MetricsOptions) *Metrics {
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 		return auto.NewHistogramVec(prometheus.HistogramOpts{Name: "coordinator_" + name, Help: help, Buckets: buckets}, labels)
 	}
-	gauge := func(name, help string, labels prometheus.Labels) prometheus.Gauge {
-		return auto.NewGauge(prometheus.GaugeOpts{Name: "coordinator_" + name, Help: help, ConstLabels: labels})
-	}
 	m.deliveries = counter("webhook_deliveries_total",
 		"Webhook deliveries that came, by event and by what became of them. failed is ours: look at the database. "+
 			"refused is a wrong signature: compare the secrets.", "event", "result")
 	m.accepts = histogram("webhook_accept_duration_seconds",
 		"Time from a delivery's right signature until it is on disk. GitHub gives up after 10 s: if it rises, the disk is slow.",
 		[]float64{.0005, .001, .0025, .005, .01, .015, .025, .05, .1, .25, .5, 1, 5, 10}).WithLabelValues()
-	m.Decisions = counter("verdict_changes_total",
+	m.decisions = counter("verdict_changes_total",
 		"Changes of a pull request's verdict, or of its head, by the verdict that it has since.", "verdict")
-	m.Reruns = counter("reviewer_reruns_total",
+	m.reruns = counter("reviewer_reruns_total",
 		"Reruns of reviewers' failed workflow runs that were due, by what became of them. "+
 			"If refused rises, the App may lack actions: write.", "outcome")
 	m.tasks = histogram("task_duration_seconds",
 		"Time that a task took, by what it is about (an evaluation of a pull request, or a list of what an installation has) "+
 			"and by what it came to.", []float64{.001, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}, "task", "result")
-	m.Failures = counter("task_failures_total",
+	m.failures = counter("task_failures_total",
 		"Tasks that failed and are tried again, by the reason. What to do stands in the log beside each, as remedy.", "reason")
-	m.Lateness = histogram("deadline_lateness_seconds",
+	m.lateness = histogram("deadline_lateness_seconds",
 		"How long after a moment that the policy sets (a deadline, the end of a grace, a rerun) its pull request was evaluated.",
 		[]float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600}).WithLabelValues()
 	m.requests = counter("github_requests_total",
@@ -159,17 +151,9 @@ func NewMetrics(o MetricsOptions) *Metrics {
 		"HTTP requests that met a mistake of ours. If it rises, report what the log says.").WithLabelValues()
 	m.acceptErrors = counter("accept_errors_total",
 		"Connections that could not be accepted, mostly for want of file descriptors.").WithLabelValues()
-	m.CircuitsOpened = counter("circuits_opened_total",
+	m.circuits = counter("circuits_opened_total",
 		"Times that a reviewer stopped being asked again in a repository, by the cause: its service was down, or it has a limit. "+
 			"The log says whose.", "cause")
-	m.backlogAge = gauge("tasks_backlog_oldest_due_seconds",
-		"How long the oldest of those tasks has been due, such as a resync's: limits and what has just happened go before it.", nil)
-	gauge("build_info", "1, with the version that runs as a label.",
-		prometheus.Labels{"version": cmp.Or(m.Version, "unknown"), "goversion": runtime.Version()}).Set(1)
-	begun := gauge("database_begun_anew", "1 if the database was damaged at the start, and an empty one was begun.", nil)
-	if m.BegunAnew {
-		begun.Set(1)
-	}
 	m.registry.MustRegister(m, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.startWatched()
@@ -184,8 +168,8 @@ func (m *Metrics) startWatched() {
 	m.deliveries.WithLabelValues(otherLabel, deliveryRefused)
 	m.deliveries.WithLabelValues(otherLabel, deliveryAccepted) // an alert says that there is none
 	m.tasks.WithLabelValues(taskTexts[workkey.KindPull].label, resultPanicked)
-	for _, class := range errorClasses {
-		m.Failures.WithLabelValues(class.label)
+	for _, text := range classTexts {
+		m.failures.WithLabelValues(text.label)
 	}
 }
 
@@ -194,9 +178,32 @@ func (m *Metrics) Delivered(event, result string) {
 	m.deliveries.WithLabelValues(knownLabel(metricEvents, event), result).Inc()
 }
 
+// Decided counts a decision that changed: waiting, passed, blocked, unverified or ended.
+func (m *Metrics) Decided(verdict string) { m.decisions.WithLabelValues(verdict).Inc() }
+
+// Reran counts a rerun that was due: done, void, refused or failed.
+func (m *Metrics) Reran(outcome string) { m.reruns.WithLabelValues(outcome).Inc() }
+
 // Looked counts work on a key of a kind: ok, spared, limited, failed, gone, panicked or deferred.
 func (m *Metrics) Looked(kind, result string, took time.Duration) {
 	m.tasks.WithLabelValues(cmp.Or(taskTexts[kind].label, otherLabel), result).Observe(secondsOf(took))
+}
+
+// countFailure counts work that failed and is tried again.
+func (m *Metrics) countFailure(class errorClass) {
+	m.failures.WithLabelValues(classTexts[class].label).Inc()
+}
+
+// WokeLate tells how long after it was due a key was looked at.
+func (m *Metrics) WokeLate(d time.Duration) { m.lateness.Observe(secondsOf(d)) }
+
+// CircuitOpened counts a circuit that has opened, by a limit or by outages.
+func (m *Metrics) CircuitOpened(isLimit bool) {
+	cause := "outage"
+	if isLimit {
+		cause = "limit"
+	}
+	m.circuits.WithLabelValues(cause).Inc()
 }
 
 // Asked counts a request to GitHub, by the endpoint as a template. Status 0 says that there was no answer.
@@ -259,6 +266,14 @@ func timestampOf(at time.Time) float64 {
 	return float64(at.UnixMilli()) / 1000
 }
 
+// orDiscard returns l, or a logger that discards everything if there is none.
+func orDiscard(l *slog.Logger) *slog.Logger {
+	if l == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return l
+}
+
 // Describe implements [prometheus.Collector], for what is read at a scrape: of the table, and of the budgets at GitHub. It names no
 // figure beforehand, for those that cannot be read are missing: a zero would say that all is well.
 func (*Metrics) Describe(chan<- *prometheus.Desc) {}
@@ -275,6 +290,16 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	m.collectQueue(gauge)
 	m.collectHeard(gauge)
 	m.collectBudgets(gauge)
+	gauge("build_info", "1, with the version that runs as a label.", 1,
+		"version", cmp.Or(m.Version, "unknown"), "goversion", runtime.Version())
+	gauge("tasks_backlog_oldest_due_seconds",
+		"How long the oldest of those tasks has been due, such as a resync's: limits and what has just happened go before it.",
+		secondsOf(time.Duration(m.backlogAge.Load())))
+	var begunAnew float64
+	if m.BegunAnew {
+		begunAnew = 1
+	}
+	gauge("database_begun_anew", "1 if the database was damaged at the start, and an empty one was begun.", begunAnew)
 	gauge("circuits_open",
 		"Reviewers that are not asked again now, for their service is down or has a limit; each counted once in a repository.",
 		float64(valueOf(m.Circuits)))
@@ -344,8 +369,8 @@ func (m *Metrics) collectHeard(gauge gaugeFunc) {
 	}
 }
 
-// collectBudgets shows the rest of the hours of installations: how many are low, and those that have the fewest
-// requests left. A personal token's is there before GitHub has said it: its label is known.
+// collectBudgets shows the rest of the hours of installations: how many are low, and those that have the fewest requests left. A
+// personal token's is there before GitHub has said it: its label is known.
 func (m *Metrics) collectBudgets(gauge gaugeFunc) {
 	budgets, now := valueOf(m.Budgets), m.Now()
 	var tenants []int64

@@ -110,10 +110,10 @@ func fullMetrics() *Metrics {
 			return map[string]store.HeardCount{"copilot": {Answers: 1}}, nil
 		},
 	})
-	m.Decisions.WithLabelValues("passed").Inc()
-	m.Reruns.WithLabelValues("done").Inc()
+	m.Decided("passed")
+	m.Reran("done")
 	m.Asked("GET /app", 200, time.Second)
-	m.CircuitsOpened.WithLabelValues("limit").Inc()
+	m.CircuitOpened(true)
 	return m
 }
 
@@ -177,9 +177,10 @@ func TestAnswersAreCountedByPreset(t *testing.T) {
 func TestWhatHappensIsCounted(t *testing.T) {
 	m := NewMetrics(MetricsOptions{})
 	m.Delivered("push", "accepted")
-	m.Decisions.WithLabelValues("passed").Inc()
-	m.Reruns.WithLabelValues("void").Inc()
-	m.Looked(workkey.KindPull, "spared", -time.Second) // a clock that was set back
+	m.Decided("passed")
+	m.Reran("void")
+	m.Looked(workkey.KindPull, "spared", time.Millisecond)
+	m.WokeLate(-time.Second) // a clock that was set back
 	m.Asked("GET /repos/{owner}/{repo}/pulls", 200, time.Second)
 	m.Asked("GET /repos/{owner}/{repo}/pulls", 304, time.Second)
 	m.Asked("GET /repos/{owner}/{repo}/pulls", 418, time.Second)
@@ -190,7 +191,7 @@ func TestWhatHappensIsCounted(t *testing.T) {
 		`coordinator_verdict_changes_total{verdict="passed"}`:                                          "1",
 		`coordinator_reviewer_reruns_total{outcome="void"}`:                                            "1",
 		`coordinator_task_duration_seconds_count{result="spared",task="pull_request"}`:                 "1",
-		`coordinator_task_duration_seconds_sum{result="spared",task="pull_request"}`:                   "0",
+		`coordinator_deadline_lateness_seconds_sum`:                                                    "0",
 		`coordinator_github_requests_total{endpoint="GET /repos/{owner}/{repo}/pulls",status="2xx"}`:   "1",
 		`coordinator_github_requests_total{endpoint="GET /repos/{owner}/{repo}/pulls",status="304"}`:   "1",
 		`coordinator_github_requests_total{endpoint="GET /repos/{owner}/{repo}/pulls",status="4xx"}`:   "1",

@@ -18,8 +18,8 @@ const pokesPerWrite = 500
 // firstSeen is the touch of a repository that an event named: no reason to look at once if it is known.
 const firstSeen = "{}"
 
-// organisationChanged is the touch of an installation whose organisation's policy may have changed: all its
-// repositories are looked over in the backlog.
+// organisationChanged is the touch of an installation whose organisation's policy may have changed: all its repositories are
+// looked over in the backlog.
 const organisationChanged = store.Kept + `{"event":"push","action":"organisation"}`
 
 // groupGone is the touch of a merge group that is no more. Only its event tells, so that it must not be lost among others.
@@ -46,8 +46,8 @@ func backlogPoke(repo string, due time.Time, touch string) store.Poke {
 	return p
 }
 
-// touchText is a touch as the table keeps it. The zero one asks for a look, whatever happened. GitHub tells of a
-// press in its event alone, so that it must not be lost among others.
+// touchText is a touch as the table keeps it. The zero one asks for a look, whatever happened. GitHub tells of a press in
+// its event alone, so that it must not be lost among others.
 func touchText(t quorum.Touch) string {
 	if t == (quorum.Touch{}) {
 		return store.Any
@@ -62,12 +62,12 @@ func touchText(t quorum.Touch) string {
 	return string(text)
 }
 
-// resyncTouch is the touch of a look that no event asks for. head is what a list of pull requests showed, or "": a
-// look that expects it takes two requests less.
+// resyncTouch is the touch of a look that no event asks for. head is what a list of pull requests showed, or "": a look that
+// expects it takes two requests less.
 func resyncTouch(head string) string { return touchText(quorum.Touch{Action: "resync", Head: head}) }
 
-// readTouches reads what was written by touchText; false if one of them says to look, whatever happened: a resync's,
-// which is no event, or one that could not be kept.
+// readTouches reads what was written by touchText; false if one of them says to look, whatever happened: a resync's, which is
+// no event, or one that could not be kept.
 func readTouches(texts []string) (all []quorum.Touch, ok bool) {
 	ok = true
 	for _, text := range texts {

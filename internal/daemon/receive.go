@@ -30,27 +30,36 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	if known := d.tenants.policyOf(at); known.state == quorum.FileValid {
 		n.Touch.Approver = evidence.ApproverIn(known.policy, n.Touch, n.Said)
 	}
-	result = deliveryAccepted
-	if pokes := d.pokesOf(n, d.Now()); len(pokes) == 0 {
+	pokes := d.pokesOf(n, d.Now())
+	if len(pokes) == 0 {
 		d.ignored.add(r.ID)
-		result = deliveryIgnored
-	} else if fresh, err := d.Store.Accept(ctx, store.AcceptedDelivery{ID: r.ID, At: r.At}, pokes...); err != nil || !fresh {
+		d.logDelivery(ctx, r.ID, n, deliveryIgnored)
+		return deliveryIgnored, nil
+	}
+	fresh, err := d.Store.Accept(ctx, store.AcceptedDelivery{ID: r.ID, At: r.At}, pokes...)
+	if err != nil || !fresh {
 		d.tenants.dropPokes(pokes)
-		if err != nil {
-			return "", fmt.Errorf("accept delivery: %w", err)
-		}
-		result = deliveryDuplicate
 	}
-	// There are many: it is a line for whoever looks for one of them.
-	d.Log.DebugContext(ctx, "a webhook delivery came", "delivery", r.ID, "event", n.Name, "action", n.Action, "result", result,
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("accept delivery: %w", err)
+	case !fresh:
+		d.logDelivery(ctx, r.ID, n, deliveryDuplicate)
+		return deliveryDuplicate, nil
+	}
+	d.logDelivery(ctx, r.ID, n, deliveryAccepted)
+	if n.Concern == webhook.ConcernInstallation {
+		d.tenants.holdSuspended(n.Installation, time.Time{})
+	}
+	d.wakeDispatcher()
+	return deliveryAccepted, nil
+}
+
+// logDelivery tells what became of a delivery, and what it is about. There are many: it is a line for whoever looks for
+// one of them.
+func (d *Daemon) logDelivery(ctx context.Context, id string, n webhook.Notice, result string) {
+	d.Log.DebugContext(ctx, "a webhook delivery came", "delivery", id, "event", n.Name, "action", n.Action, "result", result,
 		oplog.Installation(n.Installation), oplog.Repository(n.Owner, n.Repo), "pull_requests", n.PRs, "head", n.Head)
-	if result == deliveryAccepted {
-		if n.Concern == webhook.ConcernInstallation {
-			d.tenants.holdSuspended(n.Installation, time.Time{})
-		}
-		d.wakeDispatcher()
-	}
-	return result, nil
 }
 
 // pokesOf returns the pokes that a notice asks for.
@@ -59,6 +68,7 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 	add := func(kind, key, touch string) { out = append(out, newPoke(kind, key, now, touch)) }
 	switch n.Concern {
 	case webhook.ConcernNothing:
+		return nil
 	case webhook.ConcernInstallation, webhook.ConcernGone, webhook.ConcernSuspended: // GitHub tells how it stands
 		add(workkey.KindTenant, workkey.Tenant(n.Installation), "")
 		return out
@@ -80,8 +90,8 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 			add(workkey.KindPull, workkey.Pull(n.Installation, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}), touch)
 		}
 	}
-	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no
-	// other way, and an App's list is read every few minutes only.
+	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way,
+	// and an App's list is read every few minutes only.
 	if len(out) > 0 && d.tenants.addFirst(n.Installation, repo) {
 		out = append(out, backlogPoke(repo, now.Add(d.Resync), firstSeen))
 	}

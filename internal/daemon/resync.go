@@ -94,24 +94,27 @@ func (d *Daemon) pokeNewTenants(ctx context.Context, tenants []client.Installati
 			continue
 		}
 		d.tenants.holdSuspended(t.ID, time.Time{})
-		key, due := workkey.Tenant(t.ID), now
-		isNew := d.tenants.addFirst(t.ID, key)
-		if !isNew {
-			due = now.Add(d.Resync)
-		}
-		if isNew || d.Poll > 0 { // another process may have forgotten it; of one that is known this changes nothing
-			pokes = append(pokes, newPoke(workkey.KindTenant, key, due, ""))
+		poke := newPoke(workkey.KindTenant, workkey.Tenant(t.ID), now, "")
+		switch {
+		case d.tenants.addFirst(t.ID, poke.Key):
+			pokes = append(pokes, poke)
+		case d.Poll > 0: // another process may have forgotten it; of one that is known this changes nothing
+			poke.Due = now.Add(d.Resync)
+			pokes = append(pokes, poke)
 		}
 	}
-	if err := d.keepPokes(ctx, pokes); err != nil {
-		return fmt.Errorf("keep installations: %w: %w", errTable, err)
+	for few := range slices.Chunk(pokes, pokesPerWrite) {
+		if err := d.Store.Poke(ctx, few...); err != nil {
+			d.tenants.dropPokes(pokes)
+			return fmt.Errorf("keep installations: %w: %w", errTable, err)
+		}
 	}
 	return nil
 }
 
-// askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again,
-// for the way to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells. It
-// returns those that may be asked for again.
+// askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again, for
+// the way to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells. It returns
+// those that may be asked for again.
 func (d *Daemon) askForFailed(ctx context.Context, kept []failedDelivery, since, now time.Time) ([]failedDelivery, error) {
 	listed, err := d.Host.Deliveries(ctx, since)
 	if err != nil {
@@ -134,7 +137,7 @@ func (d *Daemon) askForFailed(ctx context.Context, kept []failedDelivery, since,
 		)
 		all = all[dropped:]
 	}
-	n, err := redeliverDue(ctx, d, all, now)
+	n, err := redeliver(ctx, d, all, now)
 	if n > 0 {
 		d.Metrics.redelivered.Add(float64(n))
 		d.Log.Info("GitHub was asked for deliveries that failed", "count", n)
@@ -142,8 +145,8 @@ func (d *Daemon) askForFailed(ctx context.Context, kept []failedDelivery, since,
 	return all, err
 }
 
-// redeliverDue asks for those of the failed deliveries whose time has come, and returns for how many.
-func redeliverDue(ctx context.Context, d *Daemon, failed []failedDelivery, now time.Time) (n int, err error) {
+// redeliver asks for those of the failed deliveries whose time has come, and returns for how many.
+func redeliver(ctx context.Context, d *Daemon, failed []failedDelivery, now time.Time) (n int, err error) {
 	for i := range failed {
 		f := &failed[i]
 		if f.Next.IsZero() || f.Next.After(now) || f.tooOld(now) {
@@ -164,7 +167,7 @@ func redeliverDue(ctx context.Context, d *Daemon, failed []failedDelivery, now t
 		case class == classGone: // too old by now
 		default:
 			d.Log.Warn("GitHub cannot be asked for a delivery again",
-				"delivery", f.ID, "because", class.says, "err", err)
+				"delivery", f.ID, "because", classTexts[class].says, "err", err)
 		}
 	}
 	return n, nil
@@ -246,9 +249,9 @@ func (t task) resyncRepository(ctx context.Context) (workResult, error) {
 }
 
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our
-// last look began, and undecided ones that were not looked at just now and are not tried again anyway. If the policy
-// changed, or all were listed, so do those that we know and the list does not hold. All wait in the backlog, but for
-// some green ones that may be so no more.
+// last look began, and undecided ones that were not looked at just now and are not tried again anyway. If the policy changed, or
+// all were listed, so do those that we know and the list does not hold. All wait in the
+// backlog, but for some green ones that may be so no more.
 func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed, whole bool) (pokes []store.Poke, err error) {
 	now := t.d.Now()
 	observing := t.d.work.observing() // before the rows are read: in between, a look may end

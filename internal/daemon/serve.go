@@ -23,35 +23,37 @@ const (
 	acceptRetry = 5 * time.Second // after which what failed would have failed again
 )
 
-// NewServer returns a server for a listener that the caller has. A stream that is to last longer than WriteTimeout
-// moves its deadline with [http.ResponseController]. Its own faults are counted and logged.
-func NewServer(handler http.Handler, m *Metrics) *http.Server {
+// NewServer returns a server for a listener that the caller has. A stream that is to last longer than WriteTimeout moves its
+// deadline with [http.ResponseController]. Its own faults are counted and logged; nil: they are not.
+func NewServer(handler http.Handler, m *Metrics, log *slog.Logger) *http.Server {
+	log = orDiscard(log)
 	return &http.Server{
-		Handler:           recoverPanics(handler, m),
+		Handler:           recoverPanics(handler, m, log),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second, // a request, its body included
 		WriteTimeout:      30 * time.Second, // from the end of the headers to the end of the answer
 		IdleTimeout:       time.Minute,      // between two requests on a connection
 		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(m.Log.Handler(), slog.LevelDebug), // mistakes of callers are not worth a line each
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // mistakes of callers are not worth a line each
 	}
 }
 
 // A Listener accepts a bounded number of connections at once; further ones wait in the kernel.
 type Listener struct {
 	net.Listener
-	metrics *Metrics
+	options ListenerOptions
 	failed  atomic.Pointer[time.Time] // when one was not accepted last; nil: one was accepted since
 }
 
 // ListenerOptions configure a [Listener].
 type ListenerOptions struct {
-	Files   uint64   // how many files the process may open; 0: as many as the system allows
-	Metrics *Metrics // nil: nothing is counted, and nothing logged
+	Files   uint64       // how many files the process may open; 0: as many as the system allows
+	Metrics *Metrics     // nil: nothing is counted
+	Log     *slog.Logger // nil: nothing is logged
 }
 
-// connections is how many of each listener are taken at once: where few files can be open, some are left for the
-// database and for GitHub.
+// connections is how many of each listener are taken at once: where few files can be open, some are left for the database
+// and for GitHub.
 func (o ListenerOptions) connections() int {
 	return int(min(maxConns, max(cmp.Or(o.Files, openFilesLimit())/4, 8))) //nolint:gosec // it is at most maxConns
 }
@@ -70,7 +72,8 @@ const fewFilesHint = "let it open more: LimitNOFILE=65536 in its systemd unit, o
 
 // Limit returns a listener that accepts from l.
 func (o ListenerOptions) Limit(l net.Listener) *Listener {
-	return &Listener{Listener: netutil.LimitListener(l, o.connections()), metrics: o.Metrics}
+	o.Log = orDiscard(o.Log)
+	return &Listener{Listener: netutil.LimitListener(l, o.connections()), options: o}
 }
 
 // Accept returns the next connection. A failure is the daemon's own, mostly for want of file descriptors: each is
@@ -80,10 +83,12 @@ func (l *Listener) Accept() (net.Conn, error) {
 	switch {
 	case err == nil:
 		l.failed.Store(nil)
-	case l.metrics != nil && !errors.Is(err, net.ErrClosed):
-		l.metrics.acceptErrors.Inc()
+	case !errors.Is(err, net.ErrClosed):
+		if m := l.options.Metrics; m != nil {
+			m.acceptErrors.Inc()
+		}
 		if now := time.Now(); l.failed.Swap(&now) == nil {
-			l.metrics.Log.Error("connections cannot be accepted", "err", err, "remedy", fewFilesHint)
+			l.options.Log.Error("connections cannot be accepted", "err", err, "remedy", fewFilesHint)
 		}
 	}
 	return conn, err
@@ -96,7 +101,7 @@ func (l *Listener) Failed() bool {
 }
 
 // recoverPanics cuts an answer off when its handler panics: half of it must not look whole.
-func recoverPanics(next http.Handler, m *Metrics) http.Handler {
+func recoverPanics(next http.Handler, m *Metrics, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			what := recover()
@@ -104,8 +109,10 @@ func recoverPanics(next http.Handler, m *Metrics) http.Handler {
 				return
 			}
 			if what != http.ErrAbortHandler { //nolint:errorlint // a panic's value, compared as net/http does
-				m.panics.Inc()
-				m.Log.Error("an HTTP handler panicked", "panic", fmt.Sprint(what), "stack", string(debug.Stack()))
+				if m != nil {
+					m.panics.Inc()
+				}
+				log.Error("an HTTP handler panicked", "panic", quoteBounded(fmt.Sprint(what)), "stack", string(debug.Stack()))
 			}
 			panic(http.ErrAbortHandler)
 		}()

@@ -57,7 +57,7 @@ func TestAHeaderThatNeverEndsIsCut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d, l := newDoor(), newPipes()
-		server := NewServer(d, NewMetrics(MetricsOptions{}))
+		server := NewServer(d, nil, nil)
 		go server.Serve(l)
 		defer server.Close()
 		c, began := l.dial(), time.Now()
@@ -74,7 +74,7 @@ func TestABodyThatDripsIsCut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d, l := newDoor(), newPipes()
-		server := NewServer(d, NewMetrics(MetricsOptions{}))
+		server := NewServer(d, nil, nil)
 		go server.Serve(l)
 		defer server.Close()
 		c, began := l.dial(), time.Now()
@@ -112,7 +112,7 @@ func TestAnIdleConnectionIsClosed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipes()
-		server := NewServer(http.NotFoundHandler(), NewMetrics(MetricsOptions{}))
+		server := NewServer(http.NotFoundHandler(), nil, nil)
 		go server.Serve(l)
 		defer server.Close()
 		c := l.dial()
@@ -127,7 +127,7 @@ func TestAnIdleConnectionIsClosed(t *testing.T) {
 
 func TestHeadersAreBounded(t *testing.T) {
 	l := newPipes()
-	server := NewServer(http.NotFoundHandler(), NewMetrics(MetricsOptions{}))
+	server := NewServer(http.NotFoundHandler(), nil, nil)
 	go server.Serve(l)
 	defer server.Close()
 	c := l.dial()
@@ -200,9 +200,9 @@ func (l *starved) Accept() (net.Conn, error) {
 func TestAListenerWithoutFilesSaysSo(t *testing.T) {
 	var log bytes.Buffer
 	full := &net.OpError{Op: "accept", Err: syscall.EMFILE}
-	m := NewMetrics(MetricsOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	m := NewMetrics(MetricsOptions{})
 	errs := []error{full, full, nil, full, net.ErrClosed}
-	l := ListenerOptions{Metrics: m}.Limit(&starved{newPipes(), errs})
+	l := ListenerOptions{Metrics: m, Log: slog.New(slog.NewTextHandler(&log, nil))}.Limit(&starved{newPipes(), errs})
 	synctest.Test(t, func(t *testing.T) {
 		for i, want := range []bool{true, true, false, true, true} { // that it was closed says nothing of files
 			l.Accept()
@@ -228,7 +228,7 @@ func TestAListenerWithoutFilesSaysSo(t *testing.T) {
 
 func TestAPanicIsNoEnd(t *testing.T) {
 	var log bytes.Buffer
-	m := NewMetrics(MetricsOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	m := NewMetrics(MetricsOptions{})
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/early":
@@ -242,7 +242,7 @@ func TestAPanicIsNoEnd(t *testing.T) {
 		}
 	})
 	server := httptest.NewUnstartedServer(nil)
-	server.Config = NewServer(handler, m)
+	server.Config = NewServer(handler, m, slog.New(slog.NewTextHandler(&log, nil)))
 	server.Start()
 	defer server.Close()
 	get := func(path string) (int, string, error) {
@@ -264,7 +264,7 @@ func TestAPanicIsNoEnd(t *testing.T) {
 		t.Errorf("afterwards: %d %s", status, text)
 	}
 	server.Close()
-	if got := scrape(t, m)["coordinator_http_panics_total"]; got != "2" || !strings.Contains(log.String(), `early\nfault`) ||
+	if got := scrape(t, m)["coordinator_http_panics_total"]; got != "2" || !strings.Contains(log.String(), "early fault") ||
 		!strings.Contains(log.String(), "serve_test.go") {
 		t.Errorf("%s panics were counted; the log: %s", got, &log)
 	}
@@ -288,7 +288,7 @@ func TestTheDashboardsEventsOutliveTheServersDeadlines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		feed := dashboard.NewFeed()
-		srv := NewServer(dashboard.Board{Feed: feed, Now: time.Now}.Handler(), NewMetrics(MetricsOptions{}))
+		srv := NewServer(dashboard.Board{Feed: feed, Now: time.Now}.Handler(), nil, nil)
 		l := oneConn{conns: make(chan net.Conn, 1)}
 		browser, ours := net.Pipe()
 		l.conns <- ours

@@ -63,7 +63,8 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 		s.Siblings = append(s.Siblings, p.Number)
 	}
 	s.Alike = l.Snapshot.Record.Compared.Alike
-	s.Page = new(l.Check.Page.Brief())
+	page := l.Check.Page.Brief()
+	s.Page = &page
 	bars := map[string][]dashboard.AttemptBar{}
 	for _, l := range was.Lanes {
 		if was.Head == s.Head && was.Base == s.Base {

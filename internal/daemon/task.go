@@ -43,8 +43,11 @@ func (t task) askGitHub(ctx context.Context) (workResult, error) {
 		return t.reconcileGroup(ctx)
 	case workkey.KindRepo:
 		return t.resyncRepository(ctx)
+	case workkey.KindTenant:
+		return t.resyncInstallation(ctx)
 	}
-	return t.resyncInstallation(ctx)
+	t.d.Log.Error("our database holds a kind of key that means nothing", oplog.Subject(t.Key), "kind", t.Kind)
+	return goneResult(), nil
 }
 
 // findPulls looks for the pull requests of a commit, which events of forks, statuses and other Apps' checks do not
@@ -54,7 +57,8 @@ func (t task) findPulls(ctx context.Context) (workResult, error) {
 	if err != nil {
 		return workResult{}, err
 	}
-	r := workResult{label: resultOK, outcome: store.Completion{Gone: true}}
+	r := goneResult()
+	r.label = resultOK
 	touches := t.Touches
 	if len(touches) == 0 {
 		touches = []string{""}
@@ -130,8 +134,8 @@ func (t task) tellEvents() {
 	t.forge.Hear(t.at.PR(), t.known.reviewersTouches(t.touches)...)
 }
 
-// runLoop has the loop observe a pull request, decide and write, and returns its look, when it wakes by our clock,
-// and pokes of those that reviewers' circuits held.
+// runLoop has the loop observe a pull request, decide and write, and returns its look, when it wakes by our clock, and pokes of
+// those that reviewers' circuits held.
 func (t task) runLoop(ctx context.Context) (l loop.Look, wake time.Time, pokes []store.Poke, err error) {
 	d := t.d
 	changed := func(held quorum.PR) { pokes = append(pokes, pullPoke(t.Tenant, held, d.Now(), "")) }
@@ -242,18 +246,19 @@ type countingForge struct {
 	metrics *Metrics
 }
 
-// rerunLabels are the results of effects as the metric names them.
-var rerunLabels = map[quorum.ResultState]string{
-	quorum.ResultDone: "done", quorum.ResultVoid: "void", quorum.ResultRefused: "refused", quorum.ResultFailed: "failed",
-}
-
 // Apply carries out effects and counts the reruns among them.
 func (c countingForge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error) {
 	receipt, err := c.Forge.Apply(ctx, pr, e)
 	for _, done := range receipt.Done {
 		if done.Action.Kind == quorum.Rerun {
-			c.metrics.Reruns.WithLabelValues(rerunLabels[done.State]).Inc()
+			c.metrics.Reran(rerunLabel(done.State))
 		}
 	}
 	return receipt, err
+}
+
+// rerunLabel returns the result of an effect as the metric names it.
+func rerunLabel(s quorum.ResultState) string {
+	known := map[quorum.ResultState]string{quorum.ResultDone: "done", quorum.ResultVoid: "void", quorum.ResultRefused: "refused"}
+	return cmp.Or(known[s], "failed")
 }

@@ -1,7 +1,7 @@
 package daemon
 
 // The health of an installation: whether GitHub limits it, has suspended it, refuses our credentials or cannot be
-// reached. While one of these lasts, nothing of the installation is claimed, or little. And doubts of what GitHub says is not there.
+// reached. While one of these lasts, nothing of the installation is claimed, or little.
 
 import (
 	"slices"
@@ -35,7 +35,7 @@ type tenantState struct {
 // it lasts all of the tenant waits, and after a share of the time that it has lasted a few keys find out whether it is over; of refusals
 // one. So what has waited is looked at as soon after a short outage as that was short.
 type trouble struct {
-	class *errorClass // of the first; nil: there is none
+	class errorClass // of the first; zero: there is none
 	since time.Time
 	times int
 	until time.Time // when the next key finds out; of one that does not hold: when its last look was
@@ -84,12 +84,12 @@ func (b *tenantBook) holdSuspended(id int64, until time.Time) {
 	}
 }
 
-// noteTrouble notes that a tenant's host could not be reached, did not answer as GitHub does, or did not take our
-// credentials. It returns when a key is to find out whether that is over, if all of the tenant waits for it.
-func (b *tenantBook) noteTrouble(id int64, class *errorClass, err error) (until time.Time) {
+// noteTrouble notes that a tenant's host could not be reached, did not answer as GitHub does, or did not take our credentials. It returns
+// when a key is to find out whether that is over, if all of the tenant waits for it.
+func (b *tenantBook) noteTrouble(id int64, class errorClass, err error) (until time.Time) {
 	t, now := &b.openHeld(id).trouble, b.config.Now()
 	defer b.mu.Unlock()
-	if t.class == nil || now.After(t.until.Add(quietWhile)) {
+	if t.class == 0 || now.After(t.until.Add(quietWhile)) {
 		*t = trouble{since: now, class: class}
 	}
 	held := t.times > 0 && t.holds()
@@ -102,12 +102,12 @@ func (b *tenantBook) noteTrouble(id int64, class *errorClass, err error) (until 
 	}
 	pause := t.pause(now)
 	t.until = laterTime(t.until, now.Add(pause/2+b.config.Jitter(pause/2)))
-	switch {
+	switch text := classTexts[class]; {
 	case held: // people were told
 	case class == classUnauthorized:
-		b.config.Log.Error(class.says, oplog.Installation(id), "remedy", class.remedy, "next", t.until, "err", err)
+		b.config.Log.Error(text.says, oplog.Installation(id), "remedy", text.remedy, "next", t.until, "err", err)
 	default:
-		b.config.Log.Warn(class.says+": pull requests are evaluated once that has ended", oplog.Installation(id), "remedy", class.remedy)
+		b.config.Log.Warn(text.says+": pull requests are evaluated once that has ended", oplog.Installation(id), "remedy", text.remedy)
 	}
 	return t.until
 }
@@ -186,32 +186,4 @@ func earlierDue(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// secondOpinions are the pauses after which GitHub is asked again about what it says is not there. After the last it
-// is believed: a replica that lags, and an outage, say the same for a while.
-var secondOpinions = [...]time.Duration{2 * time.Second, 5 * time.Second, time.Minute}
-
-// A goneDoubt is how often in a row a key seemed to be gone, and when GitHub is asked about it again.
-type goneDoubt struct {
-	times int
-	next  time.Time
-}
-
-// doubt returns when GitHub is asked again about a key that seems to be gone; zero: it is believed. What events have
-// asked before is no further opinion.
-func (b *tenantBook) doubt(w store.Work) (next time.Time) {
-	t, now := b.open(w.Tenant), b.config.Now()
-	defer b.mu.Unlock()
-	d := t.doubts[w.Key]
-	switch {
-	case now.Before(d.next):
-		return d.next
-	case d.times >= len(secondOpinions):
-		delete(t.doubts, w.Key)
-		return time.Time{}
-	}
-	d = goneDoubt{d.times + 1, now.Add(secondOpinions[d.times])}
-	t.doubts[w.Key] = d
-	return d.next
 }

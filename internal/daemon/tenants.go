@@ -64,8 +64,8 @@ func (b *tenantBook) openHeld(id int64) *tenantEntry {
 	return t
 }
 
-// forget drops an installation but for its looks under way and what these have used: as after a restart, all of it is
-// read anew and looked over.
+// forget drops an installation but for its looks under way and what these have used: as after a restart, all of it is read anew and
+// looked over.
 func (b *tenantBook) forget(id int64) {
 	b.config.Host.Leave(id)
 	was := b.open(id)
@@ -76,8 +76,8 @@ func (b *tenantBook) forget(id int64) {
 	maps.DeleteFunc(b.policies, func(repo string, _ knownPolicy) bool { return strings.HasPrefix(repo, within) })
 }
 
-// forgetMoved forgets the installations of claimed keys for which another process has worked since. A claim that
-// failed may have said so of any.
+// forgetMoved forgets the installations of claimed keys for which another process has worked since. A claim that failed may have said so
+// of any.
 func (b *tenantBook) forgetMoved(works []store.Work, err error) {
 	if err != nil && b.config.Poll > 0 {
 		b.mu.Lock()

@@ -27,10 +27,10 @@ func (t task) lookUrgency(ctx context.Context) client.Urgency {
 	return client.Live
 }
 
-// mayEndGreen reports whether work may take a green check away: an event came for a pull request that is green, or of
-// which nothing is known, or for a commit, which may be such a one's; or it is on a merge group, whose queue waits.
-// What strangers say, but for a person's review where those are heard, what approves as far as its words tell, and a
-// new head, on which nothing is green, take nothing away; what no event asks for waits for nobody.
+// mayEndGreen reports whether work may take a green check away: an event came for a pull request that is green, or of which
+// nothing is known, or for a commit, which may be such a one's; or it is on a merge group, whose queue waits. What strangers
+// say, but for a person's review where those are heard, what approves as far as its words tell, and a new head, on which nothing
+// is green, take nothing away; what no event asks for waits for nobody.
 func (t task) mayEndGreen() bool {
 	if t.Kind != workkey.KindPull {
 		return t.Kind == workkey.KindHead || t.Kind == workkey.KindGroup
@@ -49,8 +49,8 @@ func (t task) mayEndGreen() bool {
 	return hearsPeople && slices.ContainsFunc(t.touches, isReview)
 }
 
-// isOnGreenHead reports whether another pull request of the repository is green on a head that this one got, or on
-// its own where an event came for it: what is objected to one may end the other.
+// isOnGreenHead reports whether another pull request of the repository is green on a head that this one got, or on its own where an
+// event came for it: what is objected to one may end the other.
 func (t task) isOnGreenHead(ctx context.Context) bool {
 	const most = 1000 // rows: of more it is not known
 	var heads, holds []string
@@ -86,8 +86,8 @@ const (
 	approvalPause = 30 * time.Second // after its words: an approval whose run goes on
 )
 
-// spareLook ends work without a request if no touch concerns a reviewer. Where all that concerns one only shows, a
-// check that waits does so until its next look. What was touched is kept for that look.
+// spareLook ends work without a request if no touch concerns a reviewer. Where all that concerns one only shows, a check
+// that waits does so until its next look. What was touched is kept for that look.
 func (t task) spareLook() (workResult, bool) {
 	if !hasShare(t.Work) || len(t.touches) == 0 || t.Attempts > 0 || t.IsAwake(t.d.Now()) {
 		return workResult{}, false
@@ -117,8 +117,8 @@ func (t task) spareLook() (workResult, bool) {
 	return r, true
 }
 
-// showsUntil returns until when an event may wait for another look, for it decides nothing: a check waits, and runs
-// of its head go on, whose end is told; zero if it may decide.
+// showsUntil returns until when an event may wait for another look, for it decides nothing: a check waits, and runs of its
+// head go on, whose end is told; zero if it may decide.
 func (t task) showsUntil(touch quorum.Touch) time.Time {
 	switch {
 	case t.was.Verdict != quorum.Waiting.String():

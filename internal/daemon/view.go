@@ -21,8 +21,8 @@ type view struct {
 // View is the daemon's table for those who watch it.
 func (d *Daemon) View() store.Store { return view{d.Store, d} }
 
-// Health says how the table stands, and which tenants wait for a limit. Oldest is that of the keys whose tenants are
-// held back by no limit and no suspension.
+// Health says how the table stands, and which tenants wait for a limit. Oldest is that of the keys whose tenants are held
+// back by no limit and no suspension.
 func (v view) Health(ctx context.Context, now time.Time) (store.Health, error) {
 	h, err := v.Store.Health(ctx, now)
 	if err != nil {

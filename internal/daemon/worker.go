@@ -1,8 +1,8 @@
 package daemon
 
-// The workers. Each takes one key to its end: claimed (dispatch.go), spared or urgent (urgency.go), admitted
-// (admission.go), observed, decided and written (task.go), stored and announced (here). Nothing is tried again within
-// a look beyond what the host's own client does: a wait is a due time.
+// The workers. Each takes one key to its end: claimed (dispatch.go), spared or urgent (urgency.go), admitted (admission.go), observed,
+// decided and written (task.go), stored and announced (here). Nothing is tried again within a look beyond what the host's own client
+// does: a wait is a due time.
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -25,24 +24,24 @@ const (
 	completeTimeout = 2 * time.Second // how long the end of a lease may take when all else has ended
 )
 
-// workOn takes one key, which was claimed under a lease that runs out at a moment unless it is renewed, to its end:
-// it looks, unless a lost look at the key is not yet at its end, stores what the look came to, and then tells of it.
-// The lease ends here before it does so in the table: the key may be claimed anew at once.
+// workOn takes one key, which was claimed under a lease that runs out at a moment unless it is renewed, to its end: it looks, unless a lost
+// look at the key is not yet at its end, stores what the look came to, and then tells of it. The lease ends here before it does so in
+// the table: the key may be claimed anew at once.
 func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	began := d.Now()
-	r := heldResult(w, began.Add(lostLookPause), resultDeferred)
+	r := heldResult(w, began.Add(lostLookPause))
 	if d.work.begin(w.Lease, until.Add(-d.Lease), until, cancel) {
 		r = d.workRecovered(client.WithPermit(ctx, d.work.permitOf(w.Lease, d.Now, d.Lease/4)), w)
 	}
 	d.work.end(w.Lease)
 	d.Metrics.Looked(w.Kind, r.label, d.Now().Sub(began))
 	if isDecided := w.Kind == workkey.KindPull || w.Kind == workkey.KindGroup; isDecided && r.label == resultOK && w.IsAwake(began) {
-		d.Metrics.Lateness.Observe(began.Sub(w.Wake).Seconds())
+		d.Metrics.WokeLate(began.Sub(w.Wake))
 	}
 	if d.storeResult(ctx, w, r) && r.sight != nil {
-		d.announceLook(w, r)
+		d.announce(w, r)
 	}
 	d.work.remove(w.Lease)
 	d.Feed.Publish(w.Key)
@@ -55,13 +54,8 @@ func (d *Daemon) storeResult(ctx context.Context, w store.Work, r workResult) (o
 	}
 	r.outcome.Now = d.Now()
 	if !errors.Is(context.Cause(ctx), errLost) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), completeTimeout)
-		defer cancel()
-		err := d.keepPokes(ctx, r.pokes) // before the key ends: what it leads to must not be lost between the two
-		if err == nil {
-			ours, err = d.Store.Complete(ctx, w.Lease, r.outcome)
-		}
-		if err != nil {
+		var err error
+		if ours, err = keepResult(context.WithoutCancel(ctx), d.Store, w.Lease, r); err != nil {
 			d.Log.Error("what an evaluation came to cannot be kept: it is made again", oplog.Subject(w.Key), "err", err)
 			ours = false
 		}
@@ -75,25 +69,26 @@ func (d *Daemon) storeResult(ctx context.Context, w store.Work, r workResult) (o
 	return ours
 }
 
-// keepPokes keeps pokes. After an error some may be kept: all are as new.
-func (d *Daemon) keepPokes(ctx context.Context, pokes []store.Poke) (err error) {
-	for few := range slices.Chunk(pokes, pokesPerWrite) {
-		if err = d.Store.Poke(ctx, few...); err != nil {
-			d.tenants.dropPokes(pokes)
-			break
+// keepResult keeps what a look came to, and reports whether its lease was still there.
+func keepResult(ctx context.Context, table store.Store, l store.Lease, r workResult) (ours bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, completeTimeout)
+	defer cancel()
+	for few := range slices.Chunk(r.pokes, pokesPerWrite) { // before the key ends: what it leads to must not be lost between the two
+		if err := table.Poke(ctx, few...); err != nil {
+			return false, err
 		}
 	}
-	return err
+	return table.Complete(ctx, l, r.outcome)
 }
 
-// announceLook tells the log, the metrics and the caller of a look that was kept. The end of a pull request that was not
+// announce tells the log, the metrics and the caller of a look that was kept. The end of a pull request that was not
 // known is no news: ended ones are not kept, so that each later event finds the end again.
-func (d *Daemon) announceLook(w store.Work, r workResult) {
+func (d *Daemon) announce(w store.Work, r workResult) {
 	was, s := readSight(w.Sight), *r.sight
 	changed := was.Head != s.Head || was.Status != s.Status || was.Conclusion != s.Conclusion || was.Says != s.Says
 	if changed && (was.Head != "" || s.Verdict != quorum.Ended.String()) {
 		if was.Head != s.Head || was.Verdict != s.Verdict {
-			d.Metrics.Decisions.WithLabelValues(s.Verdict).Inc()
+			d.Metrics.Decided(s.Verdict)
 		}
 		d.Log.Info("decided", oplog.Subject(w.Key), "head", s.Head,
 			"verdict", s.Verdict, "check_run", checkState(s), "title", s.Says)
@@ -110,13 +105,13 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 			d.Log.Error("a mistake of the coordinator's own: please report it", oplog.Subject(w.Key),
 				"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			r = d.retryLater(w, errors.New("a mistake of the coordinator's own: its log tells more"), time.Time{})
-			d.Metrics.Failures.WithLabelValues(classOther.label).Inc()
+			d.Metrics.countFailure(classOther)
 			r.label = resultPanicked
 		}
 	}()
 	at, ok := workkey.Parse(w.Key)
-	if _, isKnown := taskTexts[w.Kind]; at.Tenant != w.Tenant || !isKnown || !ok && w.Key != workkey.App {
-		d.Log.Error("our database holds a key that means nothing", oplog.Subject(w.Key), "kind", w.Kind)
+	if at.Tenant != w.Tenant || !ok && w.Key != workkey.App {
+		d.Log.Error("our database holds a key that means nothing", oplog.Subject(w.Key))
 		return goneResult()
 	}
 	t := task{d: d, Work: w, at: at}
@@ -157,30 +152,11 @@ func (t task) work(ctx context.Context) (workResult, error) {
 	}
 	until, spacing := d.tenants.admitLook(w, t.forge, t.lookUrgency(ctx))
 	if !until.IsZero() {
-		return heldResult(w, until, resultDeferred), nil
+		return heldResult(w, until), nil
 	}
 	t.spacing = spacing
 	var used client.Meter
 	admitted := d.Now()
 	defer func() { d.tenants.endLook(w, admitted, used.Requests(), t.forge.Hour()) }()
 	return t.askGitHub(client.WithMeter(ctx, &used))
-}
-
-// A workResult is the result of work on a key.
-type workResult struct {
-	label   string // for the metric
-	outcome store.Completion
-	pokes   []store.Poke     // of other keys that must be looked at because of it
-	sight   *dashboard.Sight // of a look that was made
-}
-
-func goneResult() workResult {
-	return workResult{label: resultGone, outcome: store.Completion{Gone: true}}
-}
-
-// heldResult puts a key off, with all that it was poked for; until it was due: back in its place. label is for the metric.
-func heldResult(w store.Work, until time.Time, label string) workResult {
-	return workResult{label: label, outcome: store.Completion{
-		Keep: true, Wake: until, Backlog: w.Backlog, LiveDue: w.LiveDue,
-	}}
 }
