@@ -1,3 +1,5 @@
+//go:build !action
+
 package main
 
 import (
