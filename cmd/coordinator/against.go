@@ -48,7 +48,7 @@ type supposedCheck struct {
 //go:embed against.txt
 var againstSource string
 
-// askAll looks at the pull requests side by side, and leaves a fifth of the hour's requests to others.
+// askAll looks at the pull requests four at a time. It leaves a fifth of the hour's requests to others.
 func (s supposed) askAll(ctx context.Context, c *command, api *client.Client, slug string) (*againstJSON, error) {
 	pulls, err := github.LastPulls(ctx, api, s.owner, s.name, s.last)
 	if err != nil {
@@ -77,17 +77,17 @@ func (s supposed) askAll(ctx context.Context, c *command, api *client.Client, sl
 	out := &againstJSON{Repository: s.owner + "/" + s.name, Verdicts: map[string]int{}, Skipped: tally.Why, Docs: docsOf(buildVersion())}
 	out.PullRequests = []supposedCheck{}
 	var answers []quorum.HeardAnswer
-	var policy quorum.Policy
 	for _, p := range pulls {
 		if done, isLooked := looked[p.PR]; isLooked {
 			out.addCheck(p, done)
-			policy.Reviewers = append(policy.Reviewers, done.Look.Policy.Reviewers...) // those of its lane
 			answers = append(answers, quorum.AnswersIn(done.Look.Policy, p, done.Look.Decision.Ballots)...)
 		}
 	}
-	slices.SortFunc(policy.Reviewers, func(a, b quorum.Reviewer) int { return cmp.Compare(a.Name, b.Name) })
-	policy.Reviewers = slices.CompactFunc(policy.Reviewers, func(a, b quorum.Reviewer) bool { return a.Name == b.Name })
-	out.Answers = quorum.DriftsOf(policy, answers)
+	for _, a := range answers {
+		if !slices.ContainsFunc(out.Answers, func(d quorum.Drift) bool { return d.Reviewer == a.Reviewer }) {
+			out.Answers = append(out.Answers, quorum.DriftOf(a.Reviewer, answers, 0))
+		}
+	}
 	return out, ctx.Err()
 }
 
@@ -115,5 +115,5 @@ func (a *againstJSON) unreadError() error {
 	if a == nil || a.Verdicts["unread"] == 0 && a.Skipped == "" {
 		return nil
 	}
-	return fmt.Errorf("only %d pull requests could be read", len(a.PullRequests)-a.Verdicts["unread"])
+	return fmt.Errorf("only %s could be read", countNoun(len(a.PullRequests)-a.Verdicts["unread"], "pull request"))
 }

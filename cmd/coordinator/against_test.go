@@ -139,15 +139,18 @@ func TestConfigCheckAgainstNamesMistakes(t *testing.T) {
 	if err := os.WriteFile(file, []byte(shopPolicy), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for args, want := range map[string]string{
-		"--against acme":                "write it as OWNER/NAME",
-		"--against acme/shop --last 0":  "--last 0 is out of range",
-		"--against acme/nowhere":        "nowhere",
-		"--against acme/shop --last 20": "there is none",
+	for args, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"--against acme":                {2, "write it as OWNER/NAME"},
+		"--against acme/shop --last 0":  {2, "--last 0 is out of range"},
+		"--against acme/nowhere":        {1, "404"},
+		"--against acme/shop --last 20": {0, "there is none"},
 	} {
-		_, out, said := coordinator(nil, append([]string{"config", "check", file}, strings.Fields(args)...)...)
-		if !strings.Contains(out+said, want) {
-			t.Errorf("%s: no %q in\n%s%s", args, want, out, said)
+		code, out, said := coordinator(nil, append([]string{"config", "check", file}, strings.Fields(args)...)...)
+		if code != want.code || !strings.Contains(out+said, want.says) {
+			t.Errorf("%s: exit %d, no %q in\n%s%s", args, code, want.says, out, said)
 		}
 	}
 }

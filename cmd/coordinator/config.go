@@ -78,15 +78,14 @@ func (cmd configCheckCmd) askAgainst(ctx context.Context, c *command, s supposed
 	if s.last = cmd.Last; s.last < 1 || s.last > 100 {
 		return nil, usageError(fmt.Errorf("--last %d is out of range", s.last), "a number from 1 to 100")
 	}
-	owner, name, err := c.splitRepo(cmd.Against)
+	var err error
+	if s.owner, s.name, err = c.splitRepo(cmd.Against); err != nil {
+		return nil, err
+	}
+	api, in, err := c.connectGitHub(ctx, s.owner, s.name, readAccess)
 	if err != nil {
 		return nil, err
 	}
-	api, in, err := c.connectGitHub(ctx, owner, name, readAccess)
-	if err != nil {
-		return nil, err
-	}
-	s.owner, s.name = owner, name
 	out, err := s.askAll(ctx, c, api, in.Slug)
 	return out, readAccess.explainRefusal(err)
 }

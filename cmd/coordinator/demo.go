@@ -406,7 +406,7 @@ func (st *demoScreen) printClosing(dashboard string) {
 	}
 	fmt.Fprintf(st.w, "\nNext, in a clone of your own repository:\n\n  %s  a token that may read it\n  %s  %s\n\n",
 		st.paintText(headingStyle, "export GITHUB_TOKEN=$(gh auth token)"),
-		st.paintText(headingStyle, "coordinator init                    "), "writes the files; says what comes next")
+		st.paintText(headingStyle, fmt.Sprintf("%-36s", "coordinator init")), "writes the files; says what comes next")
 	if dashboard != "" {
 		fmt.Fprintf(st.w, "The dashboard stays at %s until you press Ctrl-C.\n", st.paintText(headingStyle, dashboard))
 	}

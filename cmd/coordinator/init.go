@@ -164,7 +164,8 @@ func (cmd initCmd) setUp(
 	}
 	s.files = []newFile{{policyPath, s.Policy, 0o644, "who reviews, and how many approvals are enough"}}
 	if slices.ContainsFunc(s.Found, func(f config.Found) bool { return f.Votes }) {
-		s.Against, err = supposed{owner, name, policyPath, s.Policy, 20}.askAll(ctx, c, api, in.Slug)
+		draft := supposed{owner: owner, name: name, path: policyPath, src: s.Policy, last: 20}
+		s.Against, err = draft.askAll(ctx, c, api, in.Slug)
 		switch {
 		case ctx.Err() != nil:
 			return context.Canceled

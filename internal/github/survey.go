@@ -104,7 +104,7 @@ func listWorkflows(ctx context.Context, c *client.Client, owner, repo string) ([
 	return slices.DeleteFunc(all, func(w listedWorkflow) bool { return !strings.HasPrefix(w.Path, ".github/workflows/") }), err
 }
 
-// readWorkflowFiles reads the files of workflows, but of those whose file is on no default branch.
+// readWorkflowFiles reads the files of workflows. One whose file is not on the default branch is left out.
 func readWorkflowFiles(
 	ctx context.Context, c *client.Client, owner, repo string, listed []listedWorkflow,
 ) ([]doctor.WorkflowFile, error) {
